@@ -12,7 +12,7 @@ import pytest
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.trace.otlp import genai
 from concord.trace.otlp.content.names import NAMES
-from concord_evaluator.formats import trace_formats
+from concord_evaluator.formats import FORMATS
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "evaluating-traces.md").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def test_the_document_lists_every_format() -> None:
         "concord", "a2a", "otlp", "langfuse", "phoenix", "mlflow", "jaeger", "tempo", "langsmith", "logfire", "marble",
         "cooperbench", "spans", "agentdojo", "whowhen"
     ]  # fmt: skip
-    assert set(trace_formats()) == {
+    assert set(FORMATS.installed) == {
         "concord", "a2a", "otlp", "langfuse", "phoenix", "mlflow", "jaeger", "tempo", "langsmith", "logfire", "marble",
         "cooperbench", "spans", "agentdojo", "whowhen"
     }  # fmt: skip

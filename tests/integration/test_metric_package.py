@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from concord_evaluator.metrics import installed_metrics
+from concord_evaluator.metrics import METRICS
 
 PYPROJECT = """
 [build-system]
@@ -41,10 +41,10 @@ METRICS = (calls_per_agent,)
 
 PROGRAM = """
 import json
-from concord_evaluator.metrics import definition_of, measure, metric_ids
+from concord_evaluator.metrics import METRICS, measure
 from tests.kit.graphs import graph_of, ring
 (record,) = measure(graph_of(ring(4)), {"calls_per_agent": {"scale": 10}})
-print(json.dumps([record.model_dump(), definition_of("calls/agents"), len(metric_ids())]))
+print(json.dumps([record.model_dump(), METRICS.installed["calls_per_agent"].definition, len(METRICS.installed)]))
 """
 
 
@@ -61,4 +61,4 @@ def test_a_package_adds_a_metric_by_being_installed(tmp_path: Path) -> None:
     assert (record["value"], record["n"], record["definition_id"]) == (10.0, 4, "calls/agents")
     assert record["params"] == [{"name": "scale", "value": "10"}]
     assert definition == "The calls between agents for each of them."
-    assert known == len(installed_metrics()) + 1
+    assert known == len(METRICS.installed) + 1

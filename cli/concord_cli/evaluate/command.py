@@ -22,10 +22,10 @@ from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.results_file import COMPRESSED
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
-from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, redactor, trace_formats
+from concord_evaluator.formats import FORMATS, FormatError, Trace, redactor
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
-from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators, without_garbage_collection
+from concord_evaluator.metrics import METRICS
+from concord_evaluator.pipeline import EVALUATORS, without_garbage_collection
 
 WIDE = 10_000
 """Width of the output without a terminal, so that a program finds each trace on one line."""
@@ -173,14 +173,10 @@ class _Evaluation:
 
 def _check_plugins(name: str | None) -> None:
     """Checks that the installed plugins load, and that one has the format of that name. Raises UsageError."""
-    try:
-        known = trace_formats()
-        installed_metrics()
-        installed_evaluators()
-    except (BrokenFormatError, BrokenMetricError, BrokenEvaluatorError) as error:
-        raise UsageError(str(error)) from error
-    if name is not None and name not in known:
-        raise UsageError(f"unknown format {name}: one of {', '.join(known)}")
+    if (fault := FORMATS.fault or METRICS.fault or EVALUATORS.fault) is not None:
+        raise UsageError(fault)
+    if name is not None and name not in FORMATS.installed:
+        raise UsageError(f"unknown format {name}: one of {', '.join(FORMATS.installed)}")
 
 
 def _size(files: Sequence[Path]) -> int | None:

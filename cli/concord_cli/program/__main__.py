@@ -24,7 +24,7 @@ def main() -> None:
 def _work(arguments: Namespace) -> None:
     from concord.service.servers import check_servers
     from concord_cli.program.parts import Addresses, Settings, listening, run
-    from concord_evaluator.plugins import broken_plugin
+    from concord_evaluator.work import broken_plugin
 
     gc.freeze()
     gc.enable()

@@ -20,15 +20,14 @@ def no_definitions(_: str) -> str | None:
 def installed_definitions() -> Definitions:
     """The definitions of all installed metrics; none without the evaluator, or if a plugin is broken."""
     try:
-        from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-        from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
+        from concord_evaluator.metrics import METRICS
+        from concord_evaluator.pipeline import EVALUATORS
     except ModuleNotFoundError:
         return no_definitions
-    try:
-        of_evaluators = [evaluator.definitions for evaluator in installed_evaluators().values()]
-        of_metrics = {metric.definition_id: metric.definition for metric in installed_metrics().values()}
-    except (BrokenMetricError, BrokenEvaluatorError):
+    if METRICS.fault or EVALUATORS.fault:
         return no_definitions
+    of_evaluators = [evaluator.definitions for evaluator in EVALUATORS.installed.values()]
+    of_metrics = {metric.definition_id: metric.definition for metric in METRICS.installed.values()}
     return {words_id: words for each in (*of_evaluators, of_metrics) for words_id, words in each.items()}.get
 
 

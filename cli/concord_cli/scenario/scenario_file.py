@@ -262,12 +262,12 @@ def _unknown_names(config: AssessmentConfig) -> Iterator[str]:
         if task.scorer is not None and task.scorer.name not in known:
             yield f"config.tasks[{number}].scorer: {_unknown('scorer', task.scorer.name, known)}"
     if config.evaluators or config.metrics:  # importing these takes as long as the start of a worker
-        from concord_evaluator.metrics import metric_ids
-        from concord_evaluator.pipeline import JUDGE, evaluator_ids
+        from concord_evaluator.metrics import METRICS
+        from concord_evaluator.pipeline import EVALUATORS, JUDGE
 
         for key, chosen, known_ids in (
-            ("evaluator", config.chosen_evaluators(()), [*evaluator_ids(), JUDGE]),
-            ("metric", config.chosen_metrics(()), list(metric_ids())),
+            ("evaluator", config.chosen_evaluators(()), [*EVALUATORS.installed, JUDGE]),
+            ("metric", config.chosen_metrics(()), list(METRICS.installed)),
         ):
             yield from (f"config.{key}s: {_unknown(key, name, known_ids)}" for name in chosen if name not in known_ids)
 

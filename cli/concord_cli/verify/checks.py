@@ -21,7 +21,7 @@ from concord_cli.results_file import MAX_RESULTS, refuse_copies
 from concord_cli.verify.differences import canonical_json, differences
 from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement
-from concord_evaluator.metrics import BUILT_IN_METRICS, installed_metrics
+from concord_evaluator.metrics import BUILT_IN_METRICS, METRICS
 from concord_evaluator.recomputation import recomputed_row, software_versions
 
 RECORDED: Final = (
@@ -159,7 +159,7 @@ def _other_metrics(stated: JsonValue, computed: JsonValue) -> dict[str, str]:
     before, now = (set(_metric_ids(row)) for row in (stated, computed))
     gone = dict.fromkeys(before - now, "the row has it, and no package that is installed here computes it")
     new = dict.fromkeys(now - before, "a package that is installed here computes it, and the row was made without it")
-    installed = set(installed_metrics()) if new else set()
+    installed = set(METRICS.installed) if new else set()
     known = {each: reason for each, reason in new.items() if each in installed}
     return {each: reason for each, reason in {**gone, **known}.items() if each not in built_in}
 

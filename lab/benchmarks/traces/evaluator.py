@@ -15,7 +15,6 @@ from unittest.mock import patch
 from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
 from concord_evaluator.graph import AgentGraph, build_graph, engines
-from concord_evaluator.graph.engines import arcs
 from concord_evaluator.trace import project
 from lab.benchmarks.tables import Chart, ResultTable, count
 from lab.benchmarks.traces.evaluation_stages import YARDSTICK
@@ -170,7 +169,7 @@ def _team(agents: int) -> AgentGraph:
 
 
 def _cpu(compute: Callable[[engines.Arcs], object], graph: engines.Arcs, *, networkx: bool) -> float:
-    with patch.object(arcs, "NETWORKX_UP_TO", len(graph)) if networkx else nullcontext():
+    with patch.object(engines, "NETWORKX_UP_TO", len(graph)) if networkx else nullcontext():
         compute(_team(3).message_arcs)  # loads what is imported at first use
         started = time.process_time()
         compute(graph)

@@ -11,9 +11,8 @@ from concord.service.program import run_until_signalled
 from concord.service.servers import check_servers
 from concord.storage.connection import connect
 from concord.tracing import configure_tracing
-from concord_evaluator.plugins import broken_plugin
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.work import WorkerInstruments, process_pool, work
+from concord_evaluator.work import WorkerInstruments, broken_plugin, process_pool, work
 
 
 def main() -> None:

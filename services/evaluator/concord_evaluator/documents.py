@@ -56,22 +56,22 @@ class TrialEvaluation(Record):
     reading: tuple[ReadStep, ...] = ()
     network: TemporalNetwork | None = None
     work: RecordedWork | None = None
-    metrics: Table[MetricRecord]
-    findings: list[Finding]
-    structure: TeamStructure | None
-    call_tally: CallTally | None
-    calls: Table[CallRecord]
-    calls_omitted: int
-    latency: LatencySummary | None
-    latencies: Table[CalleeLatencies]
-    agents: Table[AgentTally]
-    interactions: Table[InteractionRecord]
+    metrics: Table[MetricRecord] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
+    structure: TeamStructure | None = None
+    call_tally: CallTally | None = None
+    calls: Table[CallRecord] = Field(default_factory=list)
+    calls_omitted: int = 0
+    latency: LatencySummary | None = None
+    latencies: Table[CalleeLatencies] = Field(default_factory=list)
+    agents: Table[AgentTally] = Field(default_factory=list)
+    interactions: Table[InteractionRecord] = Field(default_factory=list)
     uses: tuple[ModelUse, ...] = ()
-    steps: StepCounts
-    trace_integrity: TraceIntegrity
+    steps: StepCounts = StepCounts()
+    trace_integrity: TraceIntegrity = TraceIntegrity()
     coordination_status: MetricStatus = MetricStatus.OK
     failure: InfrastructureFailure | None = None
-    warnings: list[str]
+    warnings: list[str] = Field(default_factory=list)
     inputs: EvaluationInputs | None = None
 
 

@@ -355,6 +355,3 @@ def shown_findings(findings: Iterable[Finding], shape: Shape) -> list[Finding]:
         return [each for each in findings if each.id == "contradicted_reports"]
     hidden = STRUCTURAL | ({"silent"} if shape is Shape.CUT_SHORT else frozenset())
     return [each for each in findings if each.id not in hidden]
-
-
-__all__ = ["FINDERS", "METRICS_NEEDED", "Shape", "find", "shown_findings", "structural"]

@@ -1,53 +1,69 @@
-"""Plugins: the objects that installed packages offer at an entry-point group, for the registries."""
+"""The registry of extensions of each kind: the built-in ones, and those that installed packages offer."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import entry_points
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from concord.assessment.scorers import ENTRY_POINT_GROUP as SCORERS
+from concord.assessment.scorers import ENTRY_POINT_GROUP
 
-METRICS: Final = "concord.metrics"
-EVALUATORS: Final = "concord.evaluators"
+METRIC_GROUP: Final = "concord.metrics"
+EVALUATOR_GROUP: Final = "concord.evaluators"
+FORMAT_GROUP: Final = "concord.trace_formats"
 """The groups of entry points by which packages extend an evaluation."""
 
-
-@dataclass(frozen=True, slots=True)
-class Plugin:
-    """An object that `package` offers under `name`. `reference`: where the object is (`module:attribute`)."""
-
-    name: str
-    package: str
-    reference: str
-    object: object
+_Extension = TypeVar("_Extension")
 
 
-def broken_plugin() -> str | None:
-    """Which installed metric, evaluator or scorer cannot be used, and why; None if all can."""
-    if not any(entry_points(group=group) for group in (METRICS, EVALUATORS, SCORERS)):
-        return None  # and nothing is loaded: the built-in ones take a third of a worker's start
-    from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-    from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
-    from concord_evaluator.scorers import BrokenScorerError, installed_scorers
-
-    try:
-        installed_metrics()
-        installed_evaluators()
-        installed_scorers()
-    except (BrokenMetricError, BrokenEvaluatorError, BrokenScorerError) as error:
-        return str(error)
-    return None
+class BrokenPluginError(Exception):
+    """An installed package offers an extension that cannot be used."""
 
 
-def installed_plugins(group: str, kind: str, broken: type[Exception]) -> Iterator[Plugin]:
-    """The plugins of a group, sorted by name. `kind` says in an error what they are.
+@dataclass(frozen=True, eq=False)
+class Extensions(Generic[_Extension]):
+    """The extensions of one kind, which packages offer at the entry points of a `group`.
 
-    Raises `broken` if a plugin cannot be loaded.
+    `kind`: what an error calls them. `read`: those that an entry point of that name offers with an object, by their
+    names; raises TypeError for an object that is none. `reserved`: names that no package may use. `check`: raises
+    BrokenPluginError if these extensions cannot work together.
     """
-    for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
-        package = entry.dist.name if entry.dist is not None else entry.value
+
+    group: str
+    kind: str
+    read: Callable[[str, object], Iterable[tuple[str, _Extension]]]
+    built_in: Mapping[str, _Extension] = field(default_factory=dict)
+    reserved: Collection[str] = ()
+    check: Callable[[Mapping[str, _Extension]], None] = lambda _: None
+
+    @cached_property
+    def installed(self) -> Mapping[str, _Extension]:
+        """The built-in extensions and those of packages, sorted by their names. Raises BrokenPluginError."""
+        found = dict(self.built_in)
+        for entry in sorted(entry_points(group=self.group), key=lambda entry: (entry.name, entry.value)):
+            package = entry.dist.name if entry.dist is not None else entry.value
+            try:
+                offered = list(self.read(entry.name, entry.load()))
+            except Exception as error:
+                reason = f"{package}: the {self.kind} {entry.name!r} cannot be loaded: {error}"
+                raise BrokenPluginError(reason) from error
+            for name, extension in offered:
+                if name in found or name in self.reserved:
+                    raise BrokenPluginError(f"{package}: another {self.kind} is also called {name!r}")
+                found[name] = extension
+        self.check(found)
+        return dict(sorted(found.items()))
+
+    @property
+    def fault(self) -> str | None:
+        """Which package offers an extension that cannot be used, and why; None if all can."""
         try:
-            loaded: object = entry.load()
-        except Exception as error:
-            raise broken(f"{package}: the {kind} {entry.name!r} cannot be loaded: {error}") from error
-        yield Plugin(entry.name, package, entry.value, loaded)
+            _ = self.installed
+        except BrokenPluginError as error:
+            return str(error)
+        return None
+
+
+def has_plugins() -> bool:
+    """Whether a package extends evaluations in services. Loads none."""
+    return any(entry_points(group=group) for group in (METRIC_GROUP, EVALUATOR_GROUP, ENTRY_POINT_GROUP))

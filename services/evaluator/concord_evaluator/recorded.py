@@ -264,6 +264,3 @@ def _said(steps: Sequence[WorkStep], all_steps: Iterable[WorkStep], limit: int) 
         )
         for step in steps
     ]
-
-
-__all__ = ["recorded_work"]

@@ -191,8 +191,8 @@ def score_structure(
     weigh = {**WEIGHTS, **(weights or {})}
     parts = (
         _part("task", None, "a given pattern has no outcome", weigh),
-        _communication(structure, weigh),
-        _distribution(structure, weigh),
+        _of_structure("communication", structure, "there are fewer than two agents", weigh),
+        _of_structure("distribution", structure, "there are fewer than three agents", weigh),
         _reliability(calls, weigh),
         _efficiency(calls, weigh),
     )
@@ -207,22 +207,16 @@ def _overall(parts: tuple[SubScore, ...]) -> float | None:
     return min(1.0, fsum(value * weight for value, weight in defined) / total)
 
 
-def _communication(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
+def _of_structure(
+    part: Literal["communication", "distribution"],
+    structure: TeamStructure | None,
+    reason: str,
+    weights: Mapping[Part, float],
+) -> SubScore:
     if structure is None:
-        return _part("communication", None, "the graph was not evaluated", weights)
-    reason = "there are fewer than two agents"
-    return _part("communication", structure.communication, reason, weights, **_team(structure))
-
-
-def _distribution(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
-    if structure is None:
-        return _part("distribution", None, "the graph was not evaluated", weights)
-    reason = "there are fewer than three agents"
-    return _part("distribution", structure.distribution, reason, weights, **_team(structure))
-
-
-def _team(structure: TeamStructure) -> dict[str, int]:
-    return {"agents": structure.agents, "interactions": structure.interactions}
+        return _part(part, None, "the graph was not evaluated", weights)
+    inputs = {"agents": structure.agents, "interactions": structure.interactions}
+    return _part(part, getattr(structure, part), reason, weights, **inputs)
 
 
 def _reliability(calls: CallTally | None, weights: Mapping[Part, float]) -> SubScore:
@@ -251,18 +245,3 @@ def _part(part: Part, value: float | None, reason: str, weights: Mapping[Part, f
         reason=reason if value is None else None,
         inputs=[MetricParameter(name=name, value=str(count)) for name, count in inputs.items()],
     )
-
-
-__all__ = [
-    "BOTTLENECK_CAP",
-    "HIGH",
-    "MEDIUM",
-    "SCORING_VERSION",
-    "WEIGHTS",
-    "Score",
-    "TeamStructure",
-    "quality_of",
-    "score_outcome",
-    "score_structure",
-    "structure_of",
-]

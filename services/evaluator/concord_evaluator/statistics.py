@@ -521,24 +521,3 @@ def _needed(differences: Sequence[float], bound: float) -> float:
             root = (z * spread + sqrt((z * spread) ** 2 + 4 * gain * goal)) / (2 * gain)
             least = min(least, root * root)
     return least
-
-
-__all__ = [
-    "ADEQUATE_SCENARIOS",
-    "ADEQUATE_WIDTH",
-    "LEVEL",
-    "Comparison",
-    "ComparisonVerdict",
-    "Confidence",
-    "Interval",
-    "Ranks",
-    "Scores",
-    "compare_paired",
-    "comparison_verdict",
-    "confidence_in",
-    "mean_interval",
-    "pass_power",
-    "ranks",
-    "rate_interval",
-    "tie_groups",
-]

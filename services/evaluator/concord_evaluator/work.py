@@ -13,6 +13,7 @@ from concord.assessment.jobs import JOBS, Job, Queue
 from concord.llm import NO_KEY, LLMSettings
 from concord.processes import ProcessPool
 from concord.storage.connection import WORK_RETRY_S, Storage, connect, run_worker
+from concord_evaluator.plugins import has_plugins
 from concord_evaluator.settings import EvaluatorSettings
 
 if TYPE_CHECKING:
@@ -80,6 +81,17 @@ class WorkerInstruments:
 # The work on a queue.
 
 _COMPUTING: Final = "concord_evaluator.worker.pool_functions"
+
+
+def broken_plugin() -> str | None:
+    """Which installed metric, evaluator or scorer cannot be used, and why; None if all can."""
+    if not has_plugins():
+        return None  # and nothing is loaded: the built-in ones take a third of a worker's start
+    from concord_evaluator.metrics import METRICS
+    from concord_evaluator.pipeline import EVALUATORS
+    from concord_evaluator.scorers import SCORERS
+
+    return METRICS.fault or EVALUATORS.fault or SCORERS.fault
 
 
 def process_pool(settings: EvaluatorSettings, instruments: WorkerInstruments) -> ProcessPool:

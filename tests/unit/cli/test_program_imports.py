@@ -30,7 +30,7 @@ HEAVY = (
 """Packages that no start needs."""
 
 STARTS = {
-    "the one program": ("concord_cli.program.__main__", "concord_cli.program.parts", "concord_evaluator.plugins"),
+    "the one program": ("concord_cli.program.__main__", "concord_cli.program.parts", "concord_evaluator.work"),
     "the gateway": ("concord_gateway.__main__",),
     "the collector": ("concord_collector.__main__",),
     "the evaluator": ("concord_evaluator.__main__",),
@@ -43,8 +43,8 @@ def imported(*modules: str) -> set[str]:
 import importlib, json, sys
 for each in {modules!r}:
     importlib.import_module(each)
-if plugins := sys.modules.get("concord_evaluator.plugins"):
-    assert plugins.broken_plugin() is None
+if work := sys.modules.get("concord_evaluator.work"):
+    assert work.broken_plugin() is None
 print(json.dumps(sorted(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,7 +13,9 @@ from concord.assessment.result_row import AssistantFigures, ControlRecord, Figur
 from concord.assessment.results import TrialRecord
 from concord.assessment.task_spec import Control
 from concord_assistant.results import AssessmentResults, NativeVerdict
+from concord_evaluator.aggregate.team import mean
 from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.latency import pooled
 from concord_evaluator.statistics import mean_interval, rate_interval
 from concord_evaluator.trace.attribution import participant_of
 
@@ -221,19 +223,19 @@ def coordination_figures(
     if not teams:
         return None
     paired = [each for each in pairs if _turns_of(each[0]) and _turns_of(each[1])]
-    turns, solo_turns = (_mean(map(_turns_of, side)) for side in _sides(paired))
-    success, alone = (_mean(map(_success, side)) for side in _sides(paired))
+    turns, solo_turns = (mean(map(_turns_of, side)) for side in _sides(paired))
+    success, alone = (mean(map(_success, side)) for side in _sides(paired))
     known = [team for team in teams if team.turns]
     similar = [value for record in records if (value := _similarity(record)) is not None]
     return CoordinationFigures(
         pairs=len(paired),
-        turns=turns if paired else _mean(team.turns for team in known),
+        turns=turns if paired else mean(team.turns for team in known),
         solo_turns=solo_turns,
         efficiency=None if None in (success, turns, solo_turns) else _ratio(success, _ratio(turns, solo_turns)),
         overhead=None if turns is None or not solo_turns else turns / solo_turns - 1,
         error_amplification=None if success is None or alone is None else _ratio(1 - success, 1 - alone),
-        message_density=_mean(team.messages / team.turns for team in known if team.turns),
-        redundancy=_mean(similar),
+        message_density=mean(team.messages / team.turns for team in known if team.turns),
+        redundancy=mean(similar),
         failed_parts=sum(team.failed_parts for team in teams),
         failed_informed=sum(team.failed_informed for team in teams),
         failed_seats=sum(team.failed_seats for team in teams),
@@ -269,11 +271,6 @@ def _ratio(value: float | None, by: float | None) -> float | None:
     return None if value is None or not by else value / by
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
-
-
 # The cost of a row: what its trials took, as far as participants tell, at the plan's prices.
 
 
@@ -302,10 +299,7 @@ def _agents(trials: Iterable[JudgedTrial], uses: Iterable[ModelUse], prices: Pri
     by_agent: defaultdict[str, list[ModelUse]] = defaultdict(list)
     for use in uses:
         by_agent[use.agent].append(use)
-    latencies: defaultdict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        for callee in trial.latencies:
-            latencies[callee.agent].extend(callee.latencies_ms)
+    latencies = pooled(callee for trial in trials for callee in trial.latencies)
     return [
         AgentCost(
             agent=agent,

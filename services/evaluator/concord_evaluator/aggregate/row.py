@@ -61,8 +61,8 @@ from concord_evaluator.aggregate.team import (
 )
 from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
-from concord_evaluator.metrics import metric_ids
-from concord_evaluator.pipeline import JUDGE, evaluator_ids
+from concord_evaluator.metrics import METRICS
+from concord_evaluator.pipeline import EVALUATORS, JUDGE
 from concord_evaluator.verdict import texts_of, verdict_of
 
 # The size of a row: shortens trials if the submission file would become too large for the leaderboard.
@@ -81,11 +81,6 @@ MAX_FEW_FAILURES: Final = 10
 """Failures that remain of a trial that is shortened most."""
 
 
-def surely_fits(written: str, n_shards: int) -> bool:
-    """Whether records fit that pydantic's JSON has somewhere."""
-    return _MOST_BY_BYTE * len(written.encode()) <= MAX_SUBMISSION // n_shards
-
-
 def shortened_to_fit(records: Sequence[TrialRecord], n_shards: int) -> list[TrialRecord]:
     """The records unchanged if they fit; otherwise each shortened to an equal share of the limit.
 
@@ -93,7 +88,7 @@ def shortened_to_fit(records: Sequence[TrialRecord], n_shards: int) -> list[Tria
     and findings, the rest of the flow, the end of its answer, and most of its failures.
     """
     limit = MAX_SUBMISSION // n_shards
-    if surely_fits("".join(record.model_dump_json() for record in records), n_shards):
+    if _MOST_BY_BYTE * sum(len(record.model_dump_json().encode()) for record in records) <= limit:
         return list(records)
     if sum(map(_size, records)) <= limit:
         return list(records)
@@ -175,15 +170,6 @@ MAX_TRIAL_WARNINGS: Final = 50
 """Warnings of single trials that a row shows."""
 
 
-def written_row(
-    plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
-) -> str:
-    """The row of `make_row` as JSON. The trials of most rows surely fit, and are written only once to know it."""
-    whole, n_shards = _whole_row(plan, verdicts, infrastructure), plan.config.num_shards
-    written = whole.model_dump_json()
-    return written if surely_fits(written, n_shards) else _fitted(whole, n_shards).model_dump_json()
-
-
 def make_row(
     plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
 ) -> ResultRow:
@@ -192,13 +178,6 @@ def make_row(
     Means are over the usable trials that have a value. A flag holds if it holds in more than half of them. A trial that
     nobody judged counts 0 in the score, and so does one that its participants lost. Trials are shortened to fit.
     """
-    return _fitted(_whole_row(plan, verdicts, infrastructure), plan.config.num_shards)
-
-
-def _whole_row(
-    plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
-) -> ResultRow:
-    """The row with all that is known of its trials."""
     judged = judged_trials(plan, verdicts)
     failures = _infrastructure_failures(plan, infrastructure, verdicts, judged)
     of_team = plan.model_copy(
@@ -225,7 +204,8 @@ def _whole_row(
     )
     verdict = verdict_of(whole)
     texts = texts_of(verdict, detail.judge)
-    return whole.model_copy(update={"detail": detail.model_copy(update={"verdict": verdict, **texts})})
+    row = whole.model_copy(update={"detail": detail.model_copy(update={"verdict": verdict, **texts})})
+    return _fitted(row, plan.config.num_shards)
 
 
 def _fitted(row: ResultRow, n_shards: int) -> ResultRow:
@@ -348,8 +328,8 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial], roster: Roste
     return [
         *([part] if config.num_shards > 1 else []),
         *unread_keys(config, plan.tasks),
-        *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
-        *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
+        *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*EVALUATORS.installed, JUDGE)),
+        *_unknown_warnings("metric", list(config.chosen_metrics(())), list(METRICS.installed)),
         *why_unobserved(plan, trace_integrity(trials)),
         *past_the_gateway([trial.record for trial in trials if plan.observed], roster),
         *of_trials[:MAX_TRIAL_WARNINGS],

@@ -16,15 +16,15 @@ from concord.assessment.results import (
     Observability,
     ParticipantObservability,
     Quality,
-    StepCounts,
     TraceIntegrity,
+    TrialOutcome,
     TrialRecord,
 )
-from concord.assessment.suite_tasks import instance_digest
 from concord.wire.roster import Roster, RosterEntry
-from concord_evaluator.documents import AgentTally, JudgedTrial
-from concord_evaluator.latency import summarise
-from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of, score_outcome
+from concord_evaluator.documents import AgentTally, JudgedTrial, TrialEvaluation
+from concord_evaluator.latency import pooled, summarise
+from concord_evaluator.pipeline import verdict_on
+from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
 from concord_evaluator.trace import team_observability
 from concord_evaluator.trace.attribution import participant_of
 
@@ -43,7 +43,7 @@ def forfeited_trials(
     known = {trial.record.trial_id for trial in judged}
     lost = {each.trial_id: each for each in failures if each.caused_by == "participants"}
     return [
-        JudgedTrial(record=_forfeited(plan, trial, lost[trial.trial_id]))
+        _forfeited(plan, trial, lost[trial.trial_id])
         for trial in plan.trials
         if trial.trial_id in lost and trial.trial_id not in known
     ]
@@ -61,36 +61,13 @@ def mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _forfeited(plan: AssessmentPlan, trial: TrialSpec, failure: InfrastructureFailure) -> TrialRecord:
+def _forfeited(plan: AssessmentPlan, trial: TrialSpec, failure: InfrastructureFailure) -> JudgedTrial:
     reason = f"the participants lost the trial: {failure.message}"
+    outcome = TrialOutcome(trial_id=trial.trial_id, state="failed", error=reason, answer=None, time_used=0)
     grading = Grading(value=0, source="code", scorer=None, reason=reason)
-    return TrialRecord(
-        trial_id=trial.trial_id,
-        task_id=trial.task_id,
-        run=trial.run,
-        seed=trial.seed,
-        instance_digest=instance_digest(plan, trial),
-        trace_id=trial.trace_id,
-        state="failed",
-        error=reason,
-        answer=None,
-        time_used=0,
-        usable=True,
-        passed=False,
-        overall_score=0,
-        grading=grading,
-        coordination_quality=None,
-        coordination_value=None,
-        coordination_status=MetricStatus.UNDEFINED,
-        sub_scores=list(score_outcome(grading).parts),
-        metrics=[],
-        findings=[],
-        interactions=[],
-        latency=LatencySummary(),
-        steps=StepCounts(),
-        trace_integrity=TraceIntegrity(),
-        judge=None,
-    )
+    unknown = MetricStatus.UNDEFINED
+    lost = verdict_on(plan, TrialEvaluation(outcome=outcome, grading=grading, coordination_status=unknown), None)
+    return lost.model_copy(update={"record": lost.record.model_copy(update={"passed": False})})  # whatever the mark
 
 
 # The judgments of an assessment: merges those of its trials into one.
@@ -173,10 +150,7 @@ def agent_records(trials: Sequence[JudgedTrial], roster: Roster) -> list[AgentRe
     for trial in trials:
         for tally in trial.agents:
             tallies[tally.id].append(tally)
-    latencies: defaultdict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        for callee in trial.latencies:
-            latencies[callee.agent].extend(callee.latencies_ms)
+    latencies = pooled(callee for trial in trials for callee in trial.latencies)
     declared = {entry.id: entry for entry in roster}
     return [
         _agent_record(agent, declared.get(agent), tallies[agent], latencies[agent])

@@ -123,6 +123,3 @@ def _open_ones(results: AssessmentResults) -> str | None:
         *([f"open: {', '.join(unclear)}, whose texts were not understood"] if unclear else []),
     ]
     return "; ".join(remarks) or None
-
-
-__all__ = ["MAX_RESULTS", "MAX_STORED", "grading_of", "shortened_results"]

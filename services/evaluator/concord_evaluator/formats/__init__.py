@@ -10,23 +10,20 @@ from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
 from concord_evaluator.formats.redaction import redactor
 from concord_evaluator.formats.registry import (
     BUILT_IN_FORMATS,
-    ENTRY_POINT_GROUP,
-    BrokenFormatError,
+    FORMATS,
     UnknownFormatError,
     folder_formats,
     read_folder,
     read_traces,
     recognise,
     recognised_by,
-    trace_formats,
 )
 from concord_evaluator.formats.source import FormatError, Head, JsonRecord, Source, UnrecognisedError
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
 
 __all__ = [
     "BUILT_IN_FORMATS",
-    "ENTRY_POINT_GROUP",
-    "BrokenFormatError",
+    "FORMATS",
     "Folder",
     "FolderFormat",
     "FormatError",
@@ -45,5 +42,4 @@ __all__ = [
     "recognise",
     "recognised_by",
     "redactor",
-    "trace_formats",
 ]

@@ -1,7 +1,6 @@
 """Which trace formats there are, and which one reads a file or a folder."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Final, TypeVar
 
 from concord_evaluator.formats import (
@@ -24,7 +23,7 @@ from concord_evaluator.formats import (
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.source import FormatError, Head, Source
 from concord_evaluator.formats.trace import Trace
-from concord_evaluator.plugins import installed_plugins
+from concord_evaluator.plugins import FORMAT_GROUP, Extensions
 
 BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
@@ -44,9 +43,15 @@ BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "whowhen": whowhen.FORMAT,
 }
 
-ENTRY_POINT_GROUP: Final = "concord.trace_formats"
-"""A package adds a format by an entry point in this group: `name = "module:FORMAT"`, a `TraceFormat`."""
 
+def _read(name: str, offered: object) -> Iterator[tuple[str, TraceFormat]]:
+    if not isinstance(offered, TraceFormat):
+        raise TypeError("it is not a TraceFormat")
+    yield name, offered
+
+
+FORMATS: Final = Extensions(FORMAT_GROUP, "trace format", _read, BUILT_IN_FORMATS)
+"""A package adds a format by an entry point in `FORMAT_GROUP`: `name = "module:FORMAT"`, a `TraceFormat`."""
 
 _Input = TypeVar("_Input", Source, Folder)
 _Seen = TypeVar("_Seen", Head, frozenset[str])
@@ -56,43 +61,26 @@ class UnknownFormatError(Exception):
     """No format has that name."""
 
 
-class BrokenFormatError(Exception):
-    """An installed package offers a format that cannot be used."""
-
-
-@cache
-def trace_formats() -> Mapping[str, TraceFormat]:
-    """The built-in formats and those of installed packages, sorted by their names. Raises BrokenFormatError."""
-    formats = dict(BUILT_IN_FORMATS)
-    for plugin in installed_plugins(ENTRY_POINT_GROUP, "trace format", BrokenFormatError):
-        if plugin.name in formats:
-            raise BrokenFormatError(f"{plugin.package}: another trace format is also called {plugin.name!r}")
-        if not isinstance(plugin.object, TraceFormat):
-            raise BrokenFormatError(f"{plugin.package}: {plugin.reference} is not a TraceFormat")
-        formats[plugin.name] = plugin.object
-    return dict(sorted(formats.items()))
-
-
 def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trace]:
     """The traces of a source, in the named format, or without a name in the format that recognises it.
 
     Raises FormatError, at the first trace or later; UnknownFormatError.
     """
     name = format_name or recognise(source)
-    if name not in trace_formats():
-        raise UnknownFormatError(f"unknown trace format {name!r}: one of {', '.join(trace_formats())}")
-    return _guarded(trace_formats()[name].read, source, name)
+    if name not in FORMATS.installed:
+        raise UnknownFormatError(f"unknown trace format {name!r}: one of {', '.join(FORMATS.installed)}")
+    return _guarded(FORMATS.installed[name].read, source, name)
 
 
 def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
     """The names of the formats (or the given one) that recognise a folder of these files as one trace."""
-    formats = {name: each.folder for name, each in trace_formats().items() if format_name in {None, name}}
+    formats = {name: each.folder for name, each in FORMATS.installed.items() if format_name in {None, name}}
     return [name for name, folder in formats.items() if folder is not None and _recognises(folder.recognises, files)]
 
 
 def recognised_by(head: Head, format_name: str | None = None) -> list[str]:
     """The names of the formats (or the given one) that recognise a file. One that raises does not recognise it."""
-    formats = {name: each for name, each in trace_formats().items() if format_name in {None, name}}
+    formats = {name: each for name, each in FORMATS.installed.items() if format_name in {None, name}}
     return [name for name, each in formats.items() if _recognises(each.recognises, head)]
 
 
@@ -101,7 +89,7 @@ def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trac
     names = folder_formats(folder.files, format_name)
     if len(names) > 1:
         raise FormatError(folder.name, None, f"matches several formats ({', '.join(names)}): choose one with --format")
-    reader = trace_formats()[names[0]].folder if names else None
+    reader = FORMATS.installed[names[0]].folder if names else None
     if reader is None:
         raise FormatError(folder.name, None, "not a trace in any known folder format")
     return _guarded(reader.read, folder, names[0])
@@ -119,7 +107,7 @@ def recognise(source: Source) -> str:
         raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
     if (fault := head.broken_json) is not None:
         raise source.error(f"is no JSON: {fault.reason}", fault.line)
-    raise source.error(f"not a trace in any known format ({', '.join(trace_formats())})", 1)
+    raise source.error(f"not a trace in any known format ({', '.join(FORMATS.installed)})", 1)
 
 
 def _recognises(look: Callable[[_Seen], bool], seen: _Seen) -> bool:

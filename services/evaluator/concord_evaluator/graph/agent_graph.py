@@ -398,7 +398,20 @@ class AgentGraph:
     @cached_property
     def tally(self) -> CallTally:
         """The counts of calls and attempts."""
-        return tally_calls(self)
+        links, answered = self.links, self.all_links
+        asked = links.requests != NONE
+        questions, _ = pairs(links.link_of_call[asked], links.requests[asked])
+        comparable = int(asked.sum())
+        return CallTally(
+            calls=len(answered.call_failed),
+            failed_calls=int(answered.call_failed.sum()),
+            attempts=len(answered.numbers),
+            failed_attempts=int(answered.attempt_failed.sum()),
+            own_attempts=len(links.numbers),
+            retries=int(links.retries.sum()),
+            comparable=comparable,
+            repeats=comparable - len(questions),
+        )
 
     @cached_property
     def returns(self) -> Returns:
@@ -443,22 +456,4 @@ def build_graph(
         completed=completed,
         unseen=unseen,
         contradictions=projection.contradictions,
-    )
-
-
-def tally_calls(graph: AgentGraph) -> CallTally:
-    """Counts the calls of a trial."""
-    links, answered = graph.links, graph.all_links
-    asked = links.requests != NONE
-    questions, _ = pairs(links.link_of_call[asked], links.requests[asked])
-    comparable = int(asked.sum())
-    return CallTally(
-        calls=len(answered.call_failed),
-        failed_calls=int(answered.call_failed.sum()),
-        attempts=len(answered.numbers),
-        failed_attempts=int(answered.attempt_failed.sum()),
-        own_attempts=len(links.numbers),
-        retries=int(links.retries.sum()),
-        comparable=comparable,
-        repeats=comparable - len(questions),
     )

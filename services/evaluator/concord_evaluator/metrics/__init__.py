@@ -10,29 +10,21 @@ from concord_evaluator.metrics.gemmas import TfIdf
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, parameter_error, undefined
 from concord_evaluator.metrics.registry import (
     BUILT_IN_METRICS,
-    ENTRY_POINT_GROUP,
     LEFT_OUT,
-    BrokenMetricError,
-    definition_of,
-    installed_metrics,
+    METRICS,
     measure,
-    metric_ids,
 )
 
 __all__ = [
     "BUILT_IN_METRICS",
-    "ENTRY_POINT_GROUP",
     "LEFT_OUT",
-    "BrokenMetricError",
+    "METRICS",
     "Measured",
     "Metric",
     "Parameter",
     "TfIdf",
-    "definition_of",
-    "installed_metrics",
     "measure",
     "metric",
-    "metric_ids",
     "parameter_error",
     "undefined",
 ]

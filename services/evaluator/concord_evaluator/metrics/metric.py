@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 
 from concord.assessment.results import MetricStatus
-from concord_evaluator.graph.engines import NodeScores
+from concord_evaluator.graph.engines import Distances, NodeScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,21 @@ def approximate(value: float | None, n: int, reason: str) -> Measured:
 def scored(scores: NodeScores) -> Iterator[Measured]:
     """The scores of all agents from an engine."""
     for agent, value in scores.values.items():
-        yield of_scores(scores, value, len(scores.values), agent)
+        yield estimated(scores, value, len(scores.values), agent)
 
 
-def of_scores(scores: NodeScores, value: float, n: int, agent: str | None = None) -> Measured:
-    """A value derived from scores, and exact if they are."""
-    if scores.sources is None:
-        return Measured(value, n, agent, engine=scores.engine)
+def estimated(found: NodeScores | Distances, value: float, n: int, agent: str | None = None) -> Measured:
+    """A value derived from what an engine found: an estimate if that is from a sample of the agents."""
+    if found.sample_size is None:
+        return Measured(value, n, agent, engine=found.engine)
     return Measured(
         value,
         n,
         agent,
         status=MetricStatus.APPROXIMATE,
         reason="estimated from a sample of the agents",
-        engine=scores.engine,
-        params=(("sources", str(scores.sources)),),
+        engine=found.engine,
+        params=(("sources", str(found.sample_size)),),
     )
 
 

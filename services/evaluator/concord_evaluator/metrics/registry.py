@@ -1,14 +1,13 @@
 """Which metrics there are, built in and in installed packages; the table of them; and their values for a graph."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from typing import Final
 
 from concord.assessment.results import MetricParameter, MetricRecord
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import gemmas, process, structure
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, parameter_error, undefined
-from concord_evaluator.plugins import METRICS, Plugin, installed_plugins
+from concord_evaluator.plugins import METRIC_GROUP, Extensions
 
 # Which metrics there are, built in and in installed packages, and the table that `docs/metrics.md` shows.
 
@@ -22,48 +21,23 @@ BUILT_IN_METRICS: Final[tuple[Metric, ...]] = (
     *process.TIME,
 )
 
-ENTRY_POINT_GROUP: Final = METRICS
-"""A package adds metrics by an entry point in this group: `name = "module:METRICS"`, a sequence of `Metric`."""
 
-
-class BrokenMetricError(Exception):
-    """An installed package offers metrics that cannot be used."""
-
-
-@cache
-def installed_metrics() -> Mapping[str, Metric]:
-    """The built-in metrics and those of installed packages, sorted by their ids. Raises BrokenMetricError."""
-    found = {metric.id: metric for metric in BUILT_IN_METRICS}
-    for plugin in installed_plugins(ENTRY_POINT_GROUP, "metrics", BrokenMetricError):
-        for metric in _offered(plugin):
-            if metric.id in found:
-                raise BrokenMetricError(f"{plugin.package}: there are two metrics called {metric.id!r}")
-            found[metric.id] = metric
-    return dict(sorted(found.items()))
-
-
-def _offered(plugin: Plugin) -> Iterator[Metric]:
-    for each in plugin.object if isinstance(plugin.object, Iterable) else (plugin.object,):
+def _read(_: str, offered: object) -> Iterator[tuple[str, Metric]]:
+    for each in offered if isinstance(offered, Iterable) else (offered,):
         if not isinstance(each, Metric):
-            raise BrokenMetricError(f"{plugin.package}: {plugin.reference} is not a sequence of Metric")
-        yield each
+            raise TypeError("it is not a sequence of Metric")
+        yield each.id, each
 
 
-def metric_ids() -> list[str]:
-    """The ids of all metrics, sorted."""
-    return list(installed_metrics())
-
-
-def definition_of(definition_id: str) -> str | None:
-    """The definition in words of a formula. None where no metric has that definition id."""
-    return next((each.definition for each in installed_metrics().values() if each.definition_id == definition_id), None)
+METRICS: Final = Extensions(METRIC_GROUP, "metric", _read, {metric.id: metric for metric in BUILT_IN_METRICS})
+"""A package adds metrics by an entry point in `METRIC_GROUP`: `name = "module:METRICS"`, a sequence of `Metric`."""
 
 
 def as_table() -> Iterator[str]:
     """All metrics as the lines of a Markdown table."""
     yield "| Metric | Definition | Parameters |"
     yield "|---|---|---|"
-    for metric in installed_metrics().values():
+    for metric in METRICS.installed.values():
         yield f"| `{metric.id}`<br>`{metric.definition_id}` | {_cell(metric.definition)} | {_parameters(metric)} |"
 
 
@@ -95,7 +69,7 @@ def measure(
     A metric with invalid parameters, that fails, or that comes when time is up, is undefined with a reason. It does not
     affect other metrics.
     """
-    metrics = installed_metrics()
+    metrics = METRICS.installed
     chosen: Choice = {metric_id: {} for metric_id in metrics} if choice is None else choice
     return [
         record

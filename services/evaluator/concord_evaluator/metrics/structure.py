@@ -8,7 +8,7 @@ import numpy as np
 
 from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph, engines
-from concord_evaluator.metrics.metric import Measured, Parameter, metric, of_scores, scored, undefined
+from concord_evaluator.metrics.metric import Measured, Parameter, estimated, metric, scored, undefined
 
 # Centralisation: how much one agent dominates the others.
 
@@ -36,7 +36,7 @@ def betweenness_centralisation(graph: AgentGraph) -> Iterator[Measured]:
         yield undefined(agents, _TOO_FEW)
         return
     scores = graph.betweenness
-    yield of_scores(scores, _lead(scores.values.values()) / (agents - 1), agents)
+    yield estimated(scores, _lead(scores.values.values()) / (agents - 1), agents)
 
 
 def _lead(values: Iterable[float]) -> float:
@@ -127,7 +127,7 @@ def max_betweenness(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 3:
         yield undefined(agents, _TOO_FEW)
         return
-    yield of_scores(graph.betweenness, max(graph.betweenness.values.values()), agents)
+    yield estimated(graph.betweenness, max(graph.betweenness.values.values()), agents)
 
 
 @metric("closeness_centrality", definition_id="closeness_centrality/messages/incoming/wasserman_faust")
@@ -208,7 +208,7 @@ def clustering(graph: AgentGraph) -> Iterator[Measured]:
         yield undefined(agents, "there are fewer than three agents")
         return
     scores = engines.clustering(graph.contact_arcs)
-    yield of_scores(scores, fsum(scores.values.values()) / len(scores.values), agents)
+    yield estimated(scores, fsum(scores.values.values()) / len(scores.values), agents)
 
 
 @metric("connected_components", definition_id="weakly_connected_components/messages/count", engine="rustworkx")
@@ -252,7 +252,7 @@ def average_path_length(graph: AgentGraph) -> Iterator[Measured]:
         yield undefined(0, "nobody can reach anybody")
     else:
         total = sum(distance * count for distance, count in graph.distances.histogram.items())
-        yield _measured(graph, total / pairs, pairs)
+        yield estimated(graph.distances, total / pairs, pairs)
 
 
 @metric("reachable_pairs", definition_id="reachable_pairs/messages/share")
@@ -278,7 +278,7 @@ def diameter(graph: AgentGraph) -> Iterator[Measured]:
     elif not graph.message_arcs.is_strongly_connected:
         yield undefined(agents, "not every agent can reach every other")
     else:
-        yield _measured(graph, max(graph.distances.histogram), agents)
+        yield estimated(graph.distances, max(graph.distances.histogram), agents)
 
 
 def _over_all_pairs(graph: AgentGraph, total: float) -> Iterator[Measured]:
@@ -287,21 +287,7 @@ def _over_all_pairs(graph: AgentGraph, total: float) -> Iterator[Measured]:
         yield undefined(0, _ALONE)
     else:
         pairs = len(graph.distances.sources) * (agents - 1)
-        yield _measured(graph, total / pairs, pairs)
-
-
-def _measured(graph: AgentGraph, value: float, n: int) -> Measured:
-    found = graph.distances
-    if not found.sampled:
-        return Measured(value, n, engine=found.engine)
-    return Measured(
-        value,
-        n,
-        status=MetricStatus.APPROXIMATE,
-        reason="estimated from a sample of the agents",
-        engine=found.engine,
-        params=(("sources", str(len(found.sources))),),
-    )
+        yield estimated(graph.distances, total / pairs, pairs)
 
 
 PATHS: Final = (average_path_length, reachable_pairs, global_efficiency, diameter)

@@ -8,10 +8,9 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
 
 from concord_evaluator.pipeline.evaluators import (
     BUILT_IN_EVALUATORS,
-    ENTRY_POINT_GROUP,
+    EVALUATORS,
     JUDGE,
     MAX_QUOTED_CALLS,
-    BrokenEvaluatorError,
     Budget,
     Contribution,
     Evaluator,
@@ -19,8 +18,6 @@ from concord_evaluator.pipeline.evaluators import (
     Tier,
     TrialInput,
     evaluator,
-    evaluator_ids,
-    installed_evaluators,
     quoted_calls,
     run_evaluators,
 )
@@ -29,10 +26,9 @@ from concord_evaluator.pipeline.verdict import verdict_on, without_metrics
 
 __all__ = [
     "BUILT_IN_EVALUATORS",
-    "ENTRY_POINT_GROUP",
+    "EVALUATORS",
     "JUDGE",
     "MAX_QUOTED_CALLS",
-    "BrokenEvaluatorError",
     "Budget",
     "Contribution",
     "Evaluator",
@@ -41,8 +37,6 @@ __all__ = [
     "TrialInput",
     "evaluate_trial",
     "evaluator",
-    "evaluator_ids",
-    "installed_evaluators",
     "quoted_calls",
     "run_evaluators",
     "task_text",

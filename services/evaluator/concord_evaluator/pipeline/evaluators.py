@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal, NamedTuple
 
@@ -24,8 +23,8 @@ from concord.wire.roster import Roster
 from concord_evaluator.findings import METRICS_NEEDED, Shape, find, shown_findings, structural
 from concord_evaluator.graph import AgentGraph, CallTally, build_graph
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
-from concord_evaluator.metrics import LEFT_OUT, Parameter, measure, metric_ids, parameter_error
-from concord_evaluator.plugins import EVALUATORS, installed_plugins
+from concord_evaluator.metrics import LEFT_OUT, METRICS, Parameter, measure, parameter_error
+from concord_evaluator.plugins import EVALUATOR_GROUP, BrokenPluginError, Extensions
 from concord_evaluator.scoring import TeamStructure, structure_of
 from concord_evaluator.trace import Call, Projection, team_observability, unseen_participants
 from concord_evaluator.trace.columns import NEVER
@@ -118,7 +117,7 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
     unseen = unseen_participants(trial.participants)
     graph = build_graph(trial.projection, completed=trial.completed, unseen=unseen)
     seen = team_observability(trial.participants) != "none"
-    shown = trial.config.chosen_metrics(metric_ids())
+    shown = trial.config.chosen_metrics(METRICS.installed)
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     measured = measure(graph, needed | shown, time_is_up=trial.time_is_up)
     findings = find(graph, measured, trial.config.thresholds)
@@ -226,40 +225,29 @@ def _contribution(
 
 BUILT_IN_EVALUATORS: Final[tuple[Evaluator, ...]] = (evaluate_graph, evaluate_latency)
 
-ENTRY_POINT_GROUP: Final = EVALUATORS
-"""A package adds an evaluator by an entry point in this group: `name = "module:EVALUATOR"`, an `Evaluator`."""
-
 JUDGE: Final = "judge"
 """The id of the judge. It reads what the evaluators found and waits for a model, so it has a later job."""
 
 
-class BrokenEvaluatorError(Exception):
-    """An installed package offers an evaluator that cannot be used."""
+def _read(_: str, offered: object) -> Iterator[tuple[str, Evaluator]]:
+    if not isinstance(offered, Evaluator):
+        raise TypeError("it is not an Evaluator")
+    yield offered.id, offered
 
 
-@cache
-def installed_evaluators() -> Mapping[str, Evaluator]:
-    """The built-in evaluators and those of installed packages, sorted by their ids. Raises BrokenEvaluatorError."""
-    found = {evaluator.id: evaluator for evaluator in BUILT_IN_EVALUATORS}
-    for plugin in installed_plugins(ENTRY_POINT_GROUP, "evaluator", BrokenEvaluatorError):
-        evaluator = plugin.object
-        if not isinstance(evaluator, Evaluator):
-            raise BrokenEvaluatorError(f"{plugin.package}: {plugin.reference} is not an Evaluator")
-        if evaluator.id in {JUDGE, *found}:
-            raise BrokenEvaluatorError(f"{plugin.package}: another evaluator is also called {evaluator.id!r}")
-        found[evaluator.id] = evaluator
+def _check_order(evaluators: Mapping[str, Evaluator]) -> None:
     try:
-        in_order(found, found)
+        in_order(evaluators, evaluators)
     except KeyError as error:
-        raise BrokenEvaluatorError(f"an evaluator needs {error}, which is not installed") from error
+        raise BrokenPluginError(f"an evaluator needs {error}, which is not installed") from error
     except CycleError as error:
-        raise BrokenEvaluatorError(f"evaluators depend on each other in a cycle: {', '.join(error.args[1])}") from error
-    return dict(sorted(found.items()))
+        raise BrokenPluginError(f"evaluators depend on each other in a cycle: {', '.join(error.args[1])}") from error
 
 
-def evaluator_ids() -> list[str]:
-    """The ids of all evaluators, sorted."""
-    return list(installed_evaluators())
+EVALUATORS: Final = Extensions(
+    EVALUATOR_GROUP, "evaluator", _read, {each.id: each for each in BUILT_IN_EVALUATORS}, {JUDGE}, _check_order
+)
+"""A package adds an evaluator by an entry point in `EVALUATOR_GROUP`: `name = "module:EVALUATOR"`, an `Evaluator`."""
 
 
 # Quoted calls: the requests and responses of a trial's calls as text, for evaluators that read texts.

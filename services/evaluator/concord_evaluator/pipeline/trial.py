@@ -15,7 +15,6 @@ from concord.assessment.observations import Observation
 from concord.assessment.results import (
     InteractionRecord,
     MetricStatus,
-    ParticipantObservability,
     SourceCounts,
     SupportCounts,
     TraceIntegrity,
@@ -41,12 +40,12 @@ from concord_evaluator.observations.finders import (
 )
 from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.evaluators import (
+    EVALUATORS,
     NONE_REFUSED,
     Budget,
     Contribution,
     TrialInput,
     excess_warnings,
-    installed_evaluators,
     run_evaluators,
     select_batches,
 )
@@ -184,6 +183,19 @@ UNSEEN: Final = (
 )
 
 
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Turns garbage collection off, which costs a quarter more time: traces make many objects, and few cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@without_garbage_collection()
 def evaluate_trial(
     plan: AssessmentPlan,
     outcome: TrialOutcome,
@@ -200,32 +212,8 @@ def evaluate_trial(
     and are in no batch. `refused`: by account, the steps that the trace store had no room for.
     Steps that exceed the `budget` are omitted with a warning; the score does not depend on them.
     """
-    reporters = {batch.reporter for batch in batches} | set(late)
-    with without_garbage_collection():
-        return _evaluate(plan, outcome, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), recorded)
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Turns garbage collection off, which costs a quarter more time: traces make many objects, and few cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _evaluate(
-    plan: AssessmentPlan,
-    outcome: TrialOutcome,
-    batches: Sequence[ReportBatch],
-    reporters: set[str],
-    refused: Mapping[str, int],
-    budget: Budget,
-    recorded: float | None,
-) -> TrialEvaluation:
+    budget = budget or Budget()
+    reporters = ({batch.reporter for batch in batches} | set(late)) - {GREEN_AGENT}
     in_time = batches if outcome.closed_after is None else batches[: outcome.closed_after]
     selection = select_batches(in_time, budget.steps)
     grading = graded(plan, outcome)
@@ -261,7 +249,7 @@ def _measured(
     plan: AssessmentPlan, outcome: TrialOutcome, trial: TrialInput, *, late: int, dropped: int
 ) -> TrialEvaluation:
     """What evaluators find in a trial. Nothing holds its columns after that, so that observations have their room."""
-    evaluators = installed_evaluators()
+    evaluators = EVALUATORS.installed
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     integrity = trial.projection.integrity.model_copy(
         update={
@@ -319,6 +307,7 @@ def _input(
         live=plan.mode is Mode.LIVE,
         reporters=reporters,
     )
+    between_agents = plan.mode is Mode.LIVE and len(roster) > 1 and not outcome.rounds
     return TrialInput(
         projection,
         roster,
@@ -326,7 +315,7 @@ def _input(
         task=task_text(plan, outcome.trial_id),
         completed=completed,
         shape=_shape_of(plan, outcome),
-        participants=() if outcome.rounds else _observabilities(plan, projection, roster, reporters),
+        participants=tuple(observability_of(projection, roster, reporters)) if between_agents else (),
         reports=lambda: StoredReports(batches),
         time_is_up=budget.time_is_up,
     )
@@ -362,15 +351,6 @@ def task_text(plan: AssessmentPlan, trial_id: str) -> str:
     """The text of the task. A recorded trace without one has its own id as text, which counts as none."""
     text = plan.task(plan.trial(trial_id).task_id).text
     return "" if plan.mode is Mode.RECORDED and text == plan.assessment_id else text
-
-
-def _observabilities(
-    plan: AssessmentPlan, projection: Projection, roster: Roster, reporters: set[str]
-) -> tuple[ParticipantObservability, ...]:
-    """How much could be seen of each participant's calls; empty where there is nothing to observe."""
-    if plan.mode is not Mode.LIVE or len(roster) < 2:
-        return ()
-    return tuple(observability_of(projection, roster, reporters))
 
 
 def _evaluation(

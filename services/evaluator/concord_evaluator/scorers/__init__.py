@@ -9,23 +9,21 @@ A package adds a scorer with an entry point in the group `concord.scorers` that 
 from concord_evaluator.scorers.graded import MAX_EXPLANATION, Graded, ScorerFailedError
 from concord_evaluator.scorers.registry import (
     BUILT_IN_SCORERS,
-    BrokenScorerError,
+    SCORERS,
     Scorer,
     UnknownScorerError,
     grade,
     grade_answers,
-    installed_scorers,
 )
 
 __all__ = [
     "BUILT_IN_SCORERS",
     "MAX_EXPLANATION",
-    "BrokenScorerError",
+    "SCORERS",
     "Graded",
     "Scorer",
     "ScorerFailedError",
     "UnknownScorerError",
     "grade",
     "grade_answers",
-    "installed_scorers",
 ]

@@ -1,7 +1,6 @@
 """Which scorers there are, built in and installed; and the grading of each participant's answer alone."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from concord.assessment.scorers import ENTRY_POINT_GROUP, SCORER_NAMES, ModelSco
 from concord.assessment.suite_tasks import family_of
 from concord.files import did_you_mean
 from concord.suite import Grade, SuiteTask
-from concord_evaluator.plugins import installed_plugins
+from concord_evaluator.plugins import BrokenPluginError, Extensions
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.json_scorer import grade_json
 from concord_evaluator.scorers.text_scorers import (
@@ -43,30 +42,23 @@ keyword. A scorer sees one participant's answer at a time, which is never blank,
 """
 
 
-class BrokenScorerError(Exception):
-    """An installed package offers a scorer that cannot be used."""
-
-
 class UnknownScorerError(Exception):
     """No scorer has that name."""
 
 
-@cache
-def installed_scorers() -> Mapping[str, Scorer]:
-    """The scorers of installed packages, sorted by their names. Raises BrokenScorerError."""
-    found: dict[str, Scorer] = {}
-    for plugin in installed_plugins(ENTRY_POINT_GROUP, "scorer", BrokenScorerError):
-        if plugin.name in {*SCORER_NAMES, *found}:
-            raise BrokenScorerError(f"{plugin.package}: another scorer is also called {plugin.name!r}")
-        if not callable(plugin.object):
-            raise BrokenScorerError(f"{plugin.package}: {plugin.reference} is not a function")
-        found[plugin.name] = plugin.object
-    return found
+def _read(name: str, offered: object) -> Iterator[tuple[str, Scorer]]:
+    if not callable(offered):
+        raise TypeError("it is not a function")
+    yield name, offered
 
 
-def installed_scorer(name: str) -> Scorer:
-    """The scorer of an installed package. Raises UnknownScorerError, BrokenScorerError."""
-    scorers = installed_scorers()
+SCORERS: Final = Extensions(ENTRY_POINT_GROUP, "scorer", _read, reserved=SCORER_NAMES)
+"""The scorers of installed packages."""
+
+
+def _installed_scorer(name: str) -> Scorer:
+    """The scorer of an installed package. Raises UnknownScorerError, BrokenPluginError."""
+    scorers = SCORERS.installed
     if name not in scorers:
         packaged = ", ".join(scorers) or "none"
         raise UnknownScorerError(
@@ -77,8 +69,8 @@ def installed_scorer(name: str) -> Scorer:
 
 
 def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str) -> Graded:
-    """Grades by a package's scorer. Raises UnknownScorerError, BrokenScorerError, ScorerFailedError."""
-    scorer = installed_scorer(choice.name)
+    """Grades by a package's scorer. Raises UnknownScorerError, BrokenPluginError, ScorerFailedError."""
+    scorer = _installed_scorer(choice.name)
     try:
         given: object = scorer(answer, tuple(targets), **choice.options)
     except Exception as error:
@@ -106,7 +98,7 @@ def grade_answers(task: TaskSpec, answerers: Sequence[str], outcome: TrialOutcom
         for agent in dict.fromkeys(answerers):
             found = _graded(scorer, task.target or [], given.get(agent))
             answers.append(GradedAnswer(agent=agent, value=found.value, explanation=found.explanation))
-    except (ScorerFailedError, UnknownScorerError, BrokenScorerError) as error:
+    except (ScorerFailedError, UnknownScorerError, BrokenPluginError) as error:
         return Grading(value=None, source="nobody", scorer=scorer.name, reason=str(error))
     if not answers:
         return Grading(value=None, source="nobody", scorer=scorer.name, reason="no answer is to be graded")
@@ -133,7 +125,7 @@ def grade(choice: ScorerChoice, targets: Sequence[str], answer: str) -> Graded:
     """Grades one answer in code. The same choice, targets and answer give the same grade.
 
     Raises ScorerFailedError where options or targets cannot be used, or a package's scorer fails; UnknownScorerError
-    and BrokenScorerError for a package's scorer that is not installed or cannot be loaded; ValueError for `model`,
+    and BrokenPluginError for a package's scorer that is not installed or cannot be loaded; ValueError for `model`,
     whose answers the judge grades.
     """
     if isinstance(choice, ModelScorer):

@@ -9,7 +9,7 @@ from concord.assessment.jobs import EvaluationInputs
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
 from concord.trace.report import ReportBatch
-from concord_evaluator.aggregate import written_row
+from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import VERDICT, TrialEvaluation
 from concord_evaluator.judge import SCREENED, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial, without_garbage_collection, without_metrics
@@ -76,4 +76,4 @@ def row_of(
 ) -> str:
     """The `ResultRow` of an assessment, as JSON. `verdicts`: each as JSON, with the number of its late steps."""
     judged = [with_late(VERDICT.validate_json(verdict), late) for verdict, late in verdicts]
-    return written_row(plan, judged, infrastructure)
+    return make_row(plan, judged, infrastructure).model_dump_json()

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 import pytest
 
 from concord_cli.report.metrics import installed_definitions
-from concord_evaluator import pipeline
-from concord_evaluator.metrics import measure, metric_ids
-from concord_evaluator.pipeline import Contribution, TrialInput, evaluator
+from concord_evaluator.metrics import METRICS, measure
+from concord_evaluator.pipeline import EVALUATORS, Contribution, TrialInput, evaluator
 from tests.kit.graphs import graph_of, mesh
 
 
 def test_every_metric_has_a_definition_to_read() -> None:
     define, measured = installed_definitions(), measure(graph_of(mesh(4)))
 
-    assert {record.id for record in measured} == set(metric_ids())
+    assert {record.id for record in measured} == set(METRICS.installed)
     assert [record.definition_id for record in measured if not define(record.definition_id)] == []
 
 
@@ -24,7 +23,7 @@ def test_a_metric_of_an_installed_evaluator_has_the_evaluators_definition(monkey
     def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
         return Contribution()
 
-    monkeypatch.setattr(pipeline, "installed_evaluators", lambda: {"zeal": evaluate})
+    monkeypatch.setitem(vars(EVALUATORS), "installed", {"zeal": evaluate})
     assert installed_definitions()("acme/zeal") == "How eager the agents are."
 
 

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, Thresholds
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure, Loss, ResultRow, Shard
 from concord.assessment.results import MetricStatus
@@ -254,6 +254,15 @@ class TestInfrastructure:
         assert (partial.score, partial.detail.scoring.score_high, partial.pass_rate) == (50.0, 100.0, 50.0)
         assert (partial.detail.scoring.usable_trials, partial.detail.scoring.complete) == (1, False)
         assert partial.detail.infrastructure == [down]
+
+    def test_a_trial_that_its_participants_lost_does_not_pass_with_any_mark(self) -> None:
+        planned = plan(agents(2))
+        config = planned.config.model_copy(update={"thresholds": Thresholds.model_validate({"pass": 0})})
+        planned = planned.model_copy(update={"config": config})
+        theirs = InfrastructureFailure(trial_id="trial-1", stage="trial", message="full", caused_by="participants")
+        [record] = make_row(planned, [], [theirs]).detail.trials
+        assert (record.passed, record.overall_score, record.state) == (False, 0, "failed")
+        assert record.coordination_status is MetricStatus.UNDEFINED
 
     @pytest.mark.parametrize("judged_first", [True, False])
     def test_a_trial_that_its_participants_lost_is_known_to_be_0(self, judged_first: bool) -> None:

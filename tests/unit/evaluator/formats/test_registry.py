@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint
 from io import BytesIO
 from typing import NoReturn
 
@@ -10,7 +10,6 @@ import pytest
 
 from concord.wire.assignment import TRACEABILITY_KEY
 from concord_evaluator.formats import (
-    BrokenFormatError,
     Folder,
     FolderFormat,
     FormatError,
@@ -24,6 +23,8 @@ from concord_evaluator.formats import (
     recognise,
     registry,
 )
+from concord_evaluator.plugins import FORMAT_GROUP, BrokenPluginError
+from tests.kit.packages import installed_packages
 from tests.kit.sources import read, refusal, source
 
 STEP = {"step_id": "s1", "trace_id": "t", "call_type": "AGENT", "name": "b"}
@@ -85,19 +86,13 @@ EXAMPLES = {
 
 
 @pytest.fixture
-def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+def packages(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     """The installed entry points, for a test to fill."""
-    installed: list[EntryPoint] = []
-    monkeypatch.setattr(
-        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
-    )
-    registry.trace_formats.cache_clear()
-    yield installed
-    registry.trace_formats.cache_clear()
+    return installed_packages(monkeypatch, registry.FORMATS)
 
 
 def entry(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name, value, registry.ENTRY_POINT_GROUP)
+    return EntryPoint(name, value, FORMAT_GROUP)
 
 
 ANYTHING = TraceFormat(lambda _: True, lambda _: iter(()))
@@ -132,7 +127,7 @@ def test_every_format_recognises_only_its_own_files(name: str, content: str) -> 
 
 def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]) -> None:
     assert packages == []
-    assert list(registry.trace_formats()) == list(registry.BUILT_IN_FORMATS) == sorted(EXAMPLES)
+    assert list(registry.FORMATS.installed) == list(registry.BUILT_IN_FORMATS) == sorted(EXAMPLES)
 
 
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
@@ -228,11 +223,11 @@ def test_a_file_that_two_formats_recognise_needs_a_named_format(packages: list[E
 )
 def test_an_invalid_format_of_a_package_is_refused(packages: list[EntryPoint], value: str, reason: str) -> None:
     packages.append(entry("broken", value))
-    with pytest.raises(BrokenFormatError, match=reason):
-        registry.trace_formats()
+    with pytest.raises(BrokenPluginError, match=reason):
+        _ = registry.FORMATS.installed
 
 
 def test_two_formats_with_one_name_are_refused(packages: list[EntryPoint]) -> None:
     packages += [entry("same", f"{__name__}:SOMETHING"), entry("same", f"{__name__}:ANYTHING")]
-    with pytest.raises(BrokenFormatError, match="another trace format is also called 'same'"):
-        registry.trace_formats()
+    with pytest.raises(BrokenPluginError, match="another trace format is also called 'same'"):
+        _ = registry.FORMATS.installed

@@ -1,6 +1,6 @@
 """The agent graph: its view of requests and its view of messages."""
 
-from concord_evaluator.graph import build_graph, tally_calls
+from concord_evaluator.graph import build_graph
 from tests.kit.graphs import graph_of
 from tests.kit.traces import call, projected, reported_by
 
@@ -47,7 +47,7 @@ def test_calls_are_counted_by_outcome() -> None:
         call("5", "C"),
         call("6", "C"),
     ]
-    tally = tally_calls(build_graph(projected(reported_by("A", *steps))))
+    tally = build_graph(projected(reported_by("A", *steps))).tally
     assert (tally.calls, tally.failed_calls) == (5, 1)
     assert (tally.attempts, tally.failed_attempts, tally.own_attempts, tally.retries) == (6, 2, 6, 1)
     assert (tally.comparable, tally.repeats) == (3, 1)

@@ -56,15 +56,6 @@ def test_figures_are_those_of_networkx(edges: Edges) -> None:
     assert graph.returned.tolist() == returned
 
 
-@given(_edges, st.lists(_ends))
-def test_the_arcs_from_nodes_are_those_to_their_successors(edges: Edges, nodes: list[int]) -> None:
-    graph = of(edges)
-    arcs = graph.arcs_from(np.array(nodes, np.int64))
-    ends = zip(graph.tails[arcs].tolist(), graph.heads[arcs].tolist(), strict=True)
-    found = [(NODES[tail], NODES[head]) for tail, head in ends]
-    assert found == [(NODES[node], head) for node in nodes for head in sorted(defined(edges)[NODES[node]])]
-
-
 @pytest.mark.parametrize("nodes", [(), ("a",)])
 def test_fewer_than_two_nodes_have_no_density(nodes: tuple[str, ...]) -> None:
     none = np.zeros(0, np.int64)

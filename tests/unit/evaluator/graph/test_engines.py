@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Arcs, Distances, NodeScores, arcs, centrality, search
+from concord_evaluator.graph.engines import Arcs, Distances, NodeScores
 
 DAMPING = 0.85
 
@@ -69,19 +69,18 @@ def graph(request: pytest.FixtureRequest) -> "nx.DiGraph[str]":
 
 @pytest.fixture(autouse=True)
 def networkx_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arcs, "NETWORKX_UP_TO", 1000)
+    monkeypatch.setattr(engines, "NETWORKX_UP_TO", 1000)
 
 
 @pytest.fixture
 def only_rustworkx(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
+    monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
 
 
 @pytest.fixture
 def only_sampling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
-    monkeypatch.setattr(arcs, "EXACT_UP_TO", -1)
-    monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", -1)
+    monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
+    monkeypatch.setattr(engines, "EXACT_UP_TO", -1)
 
 
 class TestParity:
@@ -90,9 +89,9 @@ class TestParity:
         self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
         defined = SCORES[name](arcs_of(graph))
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
         fast = SCORES[name](arcs_of(graph))
-        assert (defined.engine, fast.engine, fast.sources) == ("networkx", "rustworkx", None)
+        assert (defined.engine, fast.engine, fast.sample_size) == ("networkx", "rustworkx", None)
         assert list(fast.values) == list(defined.values)
         assert fast.values == pytest.approx(dict(defined.values), abs=1e-8)
 
@@ -106,27 +105,16 @@ class TestParity:
     ) -> None:
         undirected = graph.to_undirected()
         defined = [engines.distances(arcs_of(graph)), engines.distances(arcs_of(undirected))]
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
         fast = [engines.distances(arcs_of(graph)), engines.distances(arcs_of(undirected))]
         assert [each.engine for each in fast] == ["rustworkx", "rustworkx"]
         assert [_figures(each) for each in fast] == [_figures(each) for each in defined]
-
-    @pytest.mark.parametrize("at_once", [1, 50, 10**9])
-    def test_numpy_and_networkx_clustering_are_identical(
-        self, at_once: int, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        undirected = arcs_of(graph.to_undirected())
-        defined = engines.clustering(undirected)
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
-        monkeypatch.setattr(centrality, "_AT_ONCE", at_once)
-        fast = engines.clustering(undirected)
-        assert (defined.engine, fast.engine, fast.values) == ("networkx", "numpy", defined.values)
 
     @pytest.mark.parametrize("name", ["strong", "star", "chain"])
     def test_rustworkx_and_networkx_eigenvectors_agree(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS[name]()
         defined = engines.eigenvector(arcs_of(graph))
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
         fast = engines.eigenvector(arcs_of(graph))
         assert defined is not None
         assert fast is not None
@@ -135,7 +123,7 @@ class TestParity:
 
 
 def _figures(distances: Distances) -> object:
-    return distances.sources, distances.reached, distances.harmonic, distances.histogram, distances.sampled
+    return distances.sources, distances.reached, distances.harmonic, distances.histogram, distances.sample_size
 
 
 class TestDefinition:
@@ -171,7 +159,7 @@ class TestBits:
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampled_results_are_identical_in_every_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
+        monkeypatch.setattr(engines, "SAMPLED_WORK", 1)
         graph = GRAPHS["strong"]()
         assert len({tuple(engines.betweenness(arcs_of(graph)).values.values()) for _ in range(3)}) == 1
         assert len({engines.distances(arcs_of(graph)).sources for _ in range(3)}) == 1
@@ -179,27 +167,16 @@ class TestBits:
 
 class TestSampling:
     @pytest.mark.usefixtures("only_sampling")
-    @pytest.mark.parametrize("bits", [3, 256])
-    def test_sampling_all_sources_is_exact(
-        self, graph: "nx.DiGraph[str]", bits: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(search, "_BITS", bits)
+    def test_sampling_all_sources_is_exact(self, graph: "nx.DiGraph[str]") -> None:
         assert closeness(arcs_of(graph)).values == pytest.approx(nx.closeness_centrality(graph))
         assert engines.betweenness(arcs_of(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
-        assert engines.distances(arcs_of(graph)).sampled
+        assert engines.distances(arcs_of(graph)).sample_size is not None
 
     @pytest.mark.usefixtures("only_sampling")
-    @pytest.mark.parametrize("at_once", [1, 10**9])
-    def test_searches_from_some_sources_yield_networkxs_figures(
-        self, graph: "nx.DiGraph[str]", at_once: int, monkeypatch: pytest.MonkeyPatch
+    def test_distances_from_some_sources_are_those_that_networkx_finds(
+        self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
-        monkeypatch.setattr(search, "_AT_ONCE", at_once)
-        monkeypatch.setattr(search, "_BITS", at_once)
-        found = engines.betweenness(arcs_of(graph))
-        if len(graph) > 2:
-            defined = nx.betweenness_centrality(graph, k=found.sources, seed=arcs.SEED)
-            assert found.values == pytest.approx(defined, abs=1e-12)
+        monkeypatch.setattr(engines, "SAMPLED_WORK", 1)
         lengths = engines.distances(arcs_of(graph))
         walked = [
             nx.single_source_shortest_path_length(graph, source)
@@ -208,16 +185,29 @@ class TestSampling:
         assert lengths.reached == tuple(len(each) - 1 for each in walked)
         counted = Counter(distance for each in walked for distance in each.values() if distance)
         assert lengths.histogram == dict(counted)
-        assert {lengths.engine, found.engine, closeness(arcs_of(graph)).engine} == {"numpy"}
+
+    @pytest.mark.usefixtures("only_sampling")
+    def test_sampled_betweenness_divides_by_the_pairs_that_a_node_can_stand_between(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(engines, "SAMPLED_WORK", 1)
+        graph = GRAPHS["strong"]()
+        found = engines.betweenness(arcs_of(graph))
+        sources = [list(graph)[number] for number in engines.distances(arcs_of(graph)).sources]
+        through = nx.betweenness_centrality_subset(graph, sources, list(graph))
+        others = {node: len(sources) - (node in sources) for node in graph}
+        pairs = {node: others[node] * (len(graph) - 2) for node in graph}
+        assert found.sample_size == len(sources) == 8
+        assert found.values == pytest.approx({node: through[node] / pairs[node] for node in graph}, abs=1e-12)
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampling_some_sources_is_close_and_reports_their_number(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
-        monkeypatch.setattr(arcs, "SAMPLED_WORK", 100 * 2201)
+        monkeypatch.setattr(engines, "SAMPLED_WORK", 100 * 2201)
         sampled = closeness(arcs_of(graph))
         assert (
-            sampled.sources
-            == engines.betweenness(arcs_of(graph)).sources
+            sampled.sample_size
+            == engines.betweenness(arcs_of(graph)).sample_size
             == len(engines.distances(arcs_of(graph)).sources)
             == 100
         )
@@ -227,22 +217,28 @@ class TestSampling:
 
     def test_sampling_is_chosen_by_the_size_of_the_graph(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]()
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", len(graph) - 1)
-        size = len(graph) * graph.number_of_edges()
-        monkeypatch.setattr(arcs, "EXACT_UP_TO", size)
-        monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", size)
-        assert (engines.betweenness(arcs_of(graph)).sources, closeness(arcs_of(graph)).sources) == (None, None)
-        monkeypatch.setattr(arcs, "EXACT_UP_TO", size - 1)
-        assert (engines.betweenness(arcs_of(graph)).sources, closeness(arcs_of(graph)).sources) == (None, len(graph))
-        monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", size - 1)
-        assert engines.betweenness(arcs_of(graph)).sources == len(graph)
+        monkeypatch.setattr(engines, "NETWORKX_UP_TO", len(graph) - 1)
+        work = len(graph) * graph.number_of_edges()
+        for bound, sources_of_paths, sources_of_lengths in (
+            (engines.COUNTED_PATHS * work, None, None),
+            (engines.COUNTED_PATHS * work - 1, len(graph), None),
+            (work, len(graph), None),
+            (work - 1, len(graph), len(graph)),
+        ):
+            monkeypatch.setattr(engines, "EXACT_UP_TO", bound)
+            assert engines.betweenness(arcs_of(graph)).sample_size == sources_of_paths
+            assert closeness(arcs_of(graph)).sample_size == sources_of_lengths
+
+    def test_no_matrix_of_all_distances_is_held_of_a_very_large_team(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = arcs_of(GRAPHS["strong"]())
+        monkeypatch.setattr(engines, "MATRIX_UP_TO", len(graph) - 1)
+        assert engines.distances(graph).sample_size
 
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         exact = engines.clustering(arcs_of(graph))
         work = sum(degree**2 for _, degree in graph.degree())
-        monkeypatch.setattr(arcs, "CLUSTERING_WORK", work // 2)
+        monkeypatch.setattr(engines, "EXACT_UP_TO", engines.COMPARED_PAIRS * work // 2)
         half = engines.clustering(arcs_of(graph))
-        assert (exact.sources, half.sources) == (None, len(graph) // 2)
+        assert (exact.sample_size, half.sample_size) == (None, len(graph) // 2)
         assert half.values.items() <= exact.values.items()

@@ -5,7 +5,7 @@ import pytest
 from concord.assessment.results import MetricStatus
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.graph import AgentGraph, build_graph
-from concord_evaluator.metrics import measure, metric_ids
+from concord_evaluator.metrics import METRICS, measure
 from tests.kit.graphs import (
     Team,
     agents,
@@ -122,7 +122,7 @@ def test_an_undefined_metric_has_a_reason_and_no_value(team: Team, metric_ids: l
 def test_chosen_metrics_are_measured_and_unknown_ones_ignored() -> None:
     records = measure(graph_of(mesh(3)), {"density": {}, "nonsense": {}})
     assert [record.id for record in records] == ["density"]
-    assert {record.id for record in measure(graph_of(mesh(3)))} == set(metric_ids())
+    assert {record.id for record in measure(graph_of(mesh(3)))} == set(METRICS.installed)
 
 
 def test_the_order_of_a_trace_changes_no_bit_of_any_metric() -> None:

@@ -1,7 +1,6 @@
 """The metric registry: built-in metrics, those of installed packages, and their choice and parameters by config."""
 
-from collections.abc import Iterator
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint
 
 import pytest
 from pydantic import ValidationError
@@ -11,29 +10,21 @@ from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import (
     BUILT_IN_METRICS,
-    ENTRY_POINT_GROUP,
-    BrokenMetricError,
+    METRICS,
     Measured,
     Parameter,
-    definition_of,
-    installed_metrics,
     measure,
     metric,
-    metric_ids,
 )
+from concord_evaluator.plugins import METRIC_GROUP, BrokenPluginError
 from tests.kit.graphs import graph_of, mesh, star
+from tests.kit.packages import installed_packages
 
 
 @pytest.fixture
-def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+def packages(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     """The installed entry points, for a test to fill."""
-    installed: list[EntryPoint] = []
-    monkeypatch.setattr(
-        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
-    )
-    installed_metrics.cache_clear()
-    yield installed
-    installed_metrics.cache_clear()
+    return installed_packages(monkeypatch, METRICS)
 
 
 @metric("doubled", definition_id="doubled", parameters={"times": Parameter(2, 1, 3)})
@@ -65,7 +56,7 @@ ONE, SAME, OTHERS, NONE = _doubled, (_doubled, _doubled), (_failing, _infinite),
 
 
 def entry(name: str) -> EntryPoint:
-    return EntryPoint(name.lower(), f"{__name__}:{name}", ENTRY_POINT_GROUP)
+    return EntryPoint(name.lower(), f"{__name__}:{name}", METRIC_GROUP)
 
 
 @pytest.mark.parametrize(
@@ -73,19 +64,19 @@ def entry(name: str) -> EntryPoint:
     [
         ("NONE", "is not a sequence of Metric"),
         ("MISSING", "cannot be loaded: module .* has no attribute"),
-        ("SAME", "two metrics called 'doubled'"),
-        ("TAKEN", "two metrics called 'density'"),
+        ("SAME", "another metric is also called 'doubled'"),
+        ("TAKEN", "another metric is also called 'density'"),
     ],
 )
 def test_invalid_metrics_of_a_package_are_refused(packages: list[EntryPoint], name: str, reason: str) -> None:
     packages.append(entry(name))
-    with pytest.raises(BrokenMetricError, match=reason):
-        installed_metrics()
+    with pytest.raises(BrokenPluginError, match=reason):
+        _ = METRICS.installed
 
 
 def test_without_packages_there_are_the_built_in_metrics(packages: list[EntryPoint]) -> None:
     assert packages == []
-    assert metric_ids() == sorted(metric.id for metric in BUILT_IN_METRICS)
+    assert list(METRICS.installed) == sorted(metric.id for metric in BUILT_IN_METRICS)
 
 
 def test_a_metric_without_a_definition_is_refused() -> None:
@@ -130,10 +121,12 @@ def test_a_parameter_changes_the_value_of_a_built_in_metric() -> None:
 
 
 def test_every_metric_has_its_own_definition() -> None:
-    found = {metric.definition_id: metric.definition for metric in installed_metrics().values()}
-    assert len(found) == len(installed_metrics())
-    assert all(definition_of(definition_id) == text for definition_id, text in found.items())
-    assert definition_of("nothing") is None
+    metrics = METRICS.installed.values()
+    assert (
+        len({metric.definition_id for metric in metrics})
+        == len({metric.definition for metric in metrics})
+        == len(metrics)
+    )
 
 
 class TestChoice:

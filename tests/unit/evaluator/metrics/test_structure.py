@@ -6,8 +6,7 @@ from math import sqrt
 import pytest
 
 from concord.assessment.results import MetricStatus
-from concord_evaluator.graph import build_graph
-from concord_evaluator.graph.engines import arcs
+from concord_evaluator.graph import build_graph, engines
 from concord_evaluator.metrics import measure
 from tests.kit.graphs import (
     Team,
@@ -59,9 +58,9 @@ class TestPaths:
         assert value_of(graph, "diameter") is None
 
     def test_sampled_path_metrics_are_approximate(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", 1)
-        monkeypatch.setattr(arcs, "EXACT_UP_TO", 1)
-        monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
+        monkeypatch.setattr(engines, "NETWORKX_UP_TO", 1)
+        monkeypatch.setattr(engines, "EXACT_UP_TO", 1)
+        monkeypatch.setattr(engines, "SAMPLED_WORK", 1)
         (record,) = measure(graph_of(mesh(20)), {"average_path_length": {}})
         assert (record.value, record.status, record.params[0].value) == (1.0, MetricStatus.APPROXIMATE, "8")
 

@@ -1,9 +1,9 @@
 """The pipeline: evaluators run after those that they need, and a trial's batches become its evaluation."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from graphlib import CycleError
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint
 
 import pytest
 from hypothesis import given, settings
@@ -14,19 +14,18 @@ from concord.trace.report import ReportBatch, StepBatch, pack
 from concord_evaluator.graph import CallTally
 from concord_evaluator.metrics import Parameter
 from concord_evaluator.pipeline import (
-    ENTRY_POINT_GROUP,
+    EVALUATORS,
     JUDGE,
-    BrokenEvaluatorError,
     Contribution,
     Evaluator,
     Tier,
     TrialInput,
     evaluator,
-    evaluator_ids,
-    installed_evaluators,
     run_evaluators,
 )
+from concord_evaluator.plugins import EVALUATOR_GROUP, BrokenPluginError
 from tests.kit.graphs import agents, mesh, star
+from tests.kit.packages import installed_packages
 from tests.kit.traces import TRACE_ID, call, projected, reported_by, roster, tool
 from tests.kit.trials import batch, batches_of, carried, evaluated, plan
 
@@ -140,28 +139,22 @@ NONE = "a string"
 
 class TestInstalled:
     @pytest.fixture(autouse=True)
-    def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+    def packages(self, monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
         """The installed entry points, for a test to fill."""
-        installed: list[EntryPoint] = []
-        monkeypatch.setattr(
-            "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
-        )
-        installed_evaluators.cache_clear()
-        yield installed
-        installed_evaluators.cache_clear()
+        return installed_packages(monkeypatch, EVALUATORS)
 
     def test_without_packages_there_are_the_built_in_evaluators_with_their_tiers(self) -> None:
-        assert {each.id: each.tier for each in installed_evaluators().values()} == {"graph": 1, "latency": 2}
-        assert evaluator_ids() == ["graph", "latency"]
+        assert {each.id: each.tier for each in EVALUATORS.installed.values()} == {"graph": 1, "latency": 2}
+        assert list(EVALUATORS.installed) == ["graph", "latency"]
 
     def test_evaluators_of_packages_are_added(self, packages: list[EntryPoint]) -> None:
-        packages.append(EntryPoint("theirs", f"{__name__}:THEIRS", ENTRY_POINT_GROUP))
-        assert evaluator_ids() == ["graph", "latency", "theirs"]
+        packages.append(EntryPoint("theirs", f"{__name__}:THEIRS", EVALUATOR_GROUP))
+        assert list(EVALUATORS.installed) == ["graph", "latency", "theirs"]
 
     @pytest.mark.parametrize(
         ("names", "reason"),
         [
-            (["NONE"], "NONE is not an Evaluator"),
+            (["NONE"], "it is not an Evaluator"),
             (["MISSING"], "cannot be loaded: module .* has no attribute"),
             (["TAKEN"], "another evaluator is also called 'graph'"),
             (["JUDGING"], f"another evaluator is also called '{JUDGE}'"),
@@ -172,9 +165,9 @@ class TestInstalled:
     def test_unusable_evaluators_of_a_package_are_refused(
         self, packages: list[EntryPoint], names: list[str], reason: str
     ) -> None:
-        packages += [EntryPoint(name.lower(), f"{__name__}:{name}", ENTRY_POINT_GROUP) for name in names]
-        with pytest.raises(BrokenEvaluatorError, match=reason):
-            installed_evaluators()
+        packages += [EntryPoint(name.lower(), f"{__name__}:{name}", EVALUATOR_GROUP) for name in names]
+        with pytest.raises(BrokenPluginError, match=reason):
+            _ = EVALUATORS.installed
 
 
 class TestTrial:

@@ -1,32 +1,27 @@
 """The scorer registry: scorers of packages are found by entry points, called as documented, and checked."""
 
-from collections.abc import Iterator, Sequence
-from importlib.metadata import EntryPoint, EntryPoints
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 
 import pytest
 
 from concord.assessment.scorers import ENTRY_POINT_GROUP, SCORER_NAMES
+from concord_evaluator.plugins import BrokenPluginError
 from concord_evaluator.scorers import (
     BUILT_IN_SCORERS,
     MAX_EXPLANATION,
-    BrokenScorerError,
+    SCORERS,
     ScorerFailedError,
     UnknownScorerError,
-    installed_scorers,
 )
+from tests.kit.packages import installed_packages
 from tests.unit.evaluator.scorers.grades import graded
 
 
 @pytest.fixture
-def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+def packages(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     """The installed entry points, for a test to fill."""
-    installed: list[EntryPoint] = []
-    monkeypatch.setattr(
-        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
-    )
-    installed_scorers.cache_clear()
-    yield installed
-    installed_scorers.cache_clear()
+    return installed_packages(monkeypatch, SCORERS)
 
 
 def entry(function: str, name: str = "mine") -> EntryPoint:
@@ -69,8 +64,8 @@ def test_the_built_in_scorers_are_all_names_except_model() -> None:
 
 def test_scorers_are_loaded_once(packages: list[EntryPoint]) -> None:
     packages.append(entry("repeated"))
-    assert installed_scorers() is installed_scorers()
-    assert list(installed_scorers()) == ["mine"]
+    assert SCORERS.installed is SCORERS.installed
+    assert list(SCORERS.installed) == ["mine"]
 
 
 def test_the_explanation_is_bounded_and_printable(packages: list[EntryPoint]) -> None:
@@ -114,10 +109,13 @@ def test_an_exception_of_a_scorer_is_its_failure(
         graded({"name": "mine", **options}, ["a"], "a")
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones(packages: list[EntryPoint]) -> None:
+@pytest.mark.usefixtures("packages")
+def test_an_unknown_name_is_refused_with_the_built_in_ones() -> None:
     with pytest.raises(UnknownScorerError, match=r"'exakt': there are exact, .*, and of installed packages none"):
         graded("exakt", ["a"], "a")
-    installed_scorers.cache_clear()
+
+
+def test_an_unknown_name_is_refused_with_those_of_packages(packages: list[EntryPoint]) -> None:
     packages += [entry("repeated"), entry("talkative", "yours")]
     with pytest.raises(UnknownScorerError, match="of installed packages mine, yours"):
         graded("theirs", ["a"], "a")
@@ -127,7 +125,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(packages: list[EntryPoin
     ("entries", "reason"),
     [
         ([entry("MISSING")], "the scorer 'mine' cannot be loaded: module .* has no attribute 'MISSING'"),
-        ([entry("NUMBER")], "NUMBER is not a function"),
+        ([entry("NUMBER")], "it is not a function"),
         ([entry("repeated"), entry("talkative")], "another scorer is also called 'mine'"),
         *(([entry("repeated", name)], f"another scorer is also called '{name}'") for name in SCORER_NAMES),
     ],
@@ -136,5 +134,5 @@ def test_an_unusable_scorer_of_a_package_is_refused(
     packages: list[EntryPoint], entries: list[EntryPoint], reason: str
 ) -> None:
     packages += entries
-    with pytest.raises(BrokenScorerError, match=reason):
-        installed_scorers()
+    with pytest.raises(BrokenPluginError, match=reason):
+        _ = SCORERS.installed

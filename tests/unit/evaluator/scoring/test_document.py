@@ -17,7 +17,7 @@ from concord.suite.value import number
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.findings import METRICS_NEEDED, find
-from concord_evaluator.graph import build_graph, tally_calls
+from concord_evaluator.graph import build_graph
 from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered
@@ -91,7 +91,7 @@ def patterned(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
     graph = build_graph(projected(*reports, agents=team["agents"]))
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     structure = structure_of(graph, find(graph, measure(graph, needed), Thresholds()))
-    return structure, score_structure(structure, tally_calls(graph))
+    return structure, score_structure(structure, graph.tally)
 
 
 @pytest.mark.parametrize("title", PATTERNS)

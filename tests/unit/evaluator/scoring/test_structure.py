@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from concord.assessment import Thresholds
 from concord_evaluator.findings import METRICS_NEEDED, find
-from concord_evaluator.graph import CallTally, tally_calls
+from concord_evaluator.graph import CallTally
 from concord_evaluator.metrics import measure
 from concord_evaluator.scoring import WEIGHTS, Score, TeamStructure, score_structure, structure_of
 from tests.kit.graphs import (
@@ -38,7 +38,7 @@ def structure(team: Team) -> TeamStructure:
 
 
 def scored(team: Team) -> Score:
-    return score_structure(structure(team), tally_calls(graph_of(team)))
+    return score_structure(structure(team), graph_of(team).tally)
 
 
 def value(scored: Score, part: str) -> float | None:
