@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from concord.suite import Grade, SuiteTask
 from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.failures import Failure, failures_of
-from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
+from concord_evaluator.messages import Sent
 from concord_gateway.rounds.exchange import Rounds, Turn, default_rounds
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_suites.family import TextFamily

@@ -8,7 +8,8 @@ from pydantic import JsonValue
 from concord.suite import Answers, Family, Grade, neighbours_of
 from concord_evaluator.information.causes import Answered, PartCause, Turns
 from concord_evaluator.information.failures import failures_of
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
+from concord_evaluator.messages import Sent
 from tests.unit.evaluator.information.tasks import (
     AGREE,
     ANN,
