@@ -43,7 +43,7 @@ class Trust(NamedTuple):
     """A token shows who tells of it."""
 
 
-OBSERVED: Final = Trust(observed=True, by_sender=False, authenticated=True)
+NOBODY: Final = Trust(observed=False, by_sender=False, authenticated=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Sent:
     """Of a request: why its call failed; None if it did not."""
     is_refused: bool = False
     """Whether one of the gateway's limits ended its call, which is no agent's failure."""
-    provenance: Trust = OBSERVED
+    provenance: Trust = NOBODY
     answer: "Sent | None" = None
     """Of a request: what its receiver answered, whatever became of that."""
 
