@@ -33,6 +33,7 @@ from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatc
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.trace.timing import MAX_QUOTED
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
+from tests.kit.suite_tasks import BY_NAME, right_answers
 from tests.kit.traces import RECEIVED_AT, TRACE_ID
 
 SEATS: Final = ("agent/1", "agent/2", "agent/3", "agent/4")
@@ -250,55 +251,70 @@ def task_of(kind: Kind) -> SuiteTask:
     return instance_of(plan, plan.trials[0])
 
 
-def _texts(kind: Kind) -> Sequence[str]:
-    """What agents say: nothing, courtesies, the values of facts, wrong ones, whole briefs, and more than is quoted."""
+def _texts(kind: Kind, sender: str) -> Sequence[str]:
+    """What an agent says: nothing, courtesies, values of facts, right and wrong ones, its brief, and more than is
+    quoted of it."""
     if kind == "own":
         said = [f"There are {value} trees in Elm Park." for value in VALUES]
         return ["", "How many trees are there?", "I do not know.", *said, "x" * MAX_QUOTED + TARGET]
     task = task_of(kind)
-    briefs = list(task.briefs.values())
-    values = [fact.value.text for fact in task.facts]
-    return ["", "What do you know?", *values, *briefs, f"The answer is {values[0]}.", "x" * MAX_QUOTED + briefs[0]]
+    brief, values = task.briefs.get(sender, "I have none."), [fact.value.text for fact in task.facts]
+    return [brief, brief, "", "What do you know?", *values, f"The answer is {values[0]}.", "x" * MAX_QUOTED + brief]
 
 
-def _answers(kind: Kind) -> Sequence[str]:
-    values = VALUES if kind == "own" else [fact.value.text for fact in task_of(kind).facts]
-    return ["", *values]
+@cache
+def _answers(kind: Kind) -> st.SearchStrategy[tuple[str, ...]]:
+    """The last answers of the seats: all right, or any."""
+    if kind == "own":
+        right, values = dict.fromkeys(SEATS, TARGET), VALUES
+    else:
+        task = task_of(kind)
+        solved = right_answers(BY_NAME["maximum"], task)
+        right = {seat: str(solved.get(seat, "")) for seat in SEATS}
+        values = tuple(fact.value.text for fact in task.facts)
+    drawn = st.tuples(*[st.sampled_from(["", *values])] * len(SEATS))
+    return st.just(tuple(right.values())) | drawn
 
 
 @cache
 def _messages(kind: Kind) -> st.SearchStrategy[Carried]:
-    texts = st.sampled_from(_texts(kind))
-    senders = st.sampled_from([*SEATS, "nobody"] if kind != "own" else [*SEATS, GREEN_AGENT])
+    senders = [*SEATS, *SEATS, "nobody" if kind != "own" else GREEN_AGENT]
+    answerers = SEATS[:1] if kind == "own" else task_of(kind).answerers
+    receivers = [*answerers * 8, *SEATS, *(STRANGERS if kind == "rounds" else ())]
+    ends = st.tuples(st.sampled_from(senders), st.sampled_from(receivers))
+    return ends.flatmap(lambda pair: _between(kind, *pair))
+
+
+@cache
+def _between(kind: Kind, sender: str, receiver: str) -> st.SearchStrategy[Carried]:
     return st.builds(
         Carried,
-        senders,
-        st.sampled_from([*SEATS, *STRANGERS] if kind == "rounds" else SEATS),
-        texts,
-        texts,
-        st.sampled_from(("answered", *FATES)),
+        st.just(sender),
+        st.just(receiver),
+        st.sampled_from(_texts(kind, sender)),
+        st.sampled_from(_texts(kind, receiver)),
+        st.sampled_from(["answered"] * len(FATES) + [*FATES]),
         st.integers(0, 60),
         st.integers(0, 10),
-        st.integers(0, ROUNDS),
+        st.sampled_from([0, 0, 0, *range(ROUNDS + 1)]),
         st.booleans(),
     )
 
 
 @cache
 def _of_kind(kind: Kind, most: int) -> st.SearchStrategy[ToldTrial]:
-    answers = st.tuples(*[st.sampled_from(_answers(kind))] * len(SEATS))
     carried = st.lists(_messages(kind), max_size=most).map(tuple)
-    return st.builds(ToldTrial, st.just(kind), carried, answers, st.integers(20, 70))
+    return st.builds(ToldTrial, st.just(kind), carried, _answers(kind), st.integers(20, 90))
 
 
-def told_trials(*kinds: Kind, most: int = 10) -> st.SearchStrategy[ToldTrial]:
+def told_trials(*kinds: Kind, most: int = 14) -> st.SearchStrategy[ToldTrial]:
     """Any trial of these kinds (default: all)."""
     return st.one_of([_of_kind(kind, most) for kind in kinds or KINDS])
 
 
 def claims(trial: ToldTrial, most: int = 6) -> st.SearchStrategy[list[Claim]]:
     """Reports in anybody's name of any step: observed, told again, late, cut, refused, nested."""
-    reporters = (*SEATS, *STRANGERS, GREEN_AGENT)
+    reporters = (*SEATS, *STRANGERS, *[GREEN_AGENT] * 3)
     claim = st.builds(
         Claim,
         st.sampled_from(reporters),
@@ -310,4 +326,4 @@ def claims(trial: ToldTrial, most: int = 6) -> st.SearchStrategy[list[Claim]]:
         st.integers(0, 9),
         st.booleans(),
     )
-    return st.lists(claim, max_size=most)
+    return st.lists(claim, min_size=1, max_size=most)

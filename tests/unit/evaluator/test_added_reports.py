@@ -31,7 +31,7 @@ def found_in(trial: ToldTrial, batches: Sequence[ReportBatch]) -> dict[str, obje
     }
 
 
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(st.data())
 def test_added_reports_raise_no_receipt_and_no_score_and_move_no_blame(data: st.DataObject) -> None:
     trial = data.draw(told_trials())
