@@ -266,12 +266,12 @@ def _texts(kind: Kind, sender: str) -> Sequence[str]:
 def _answers(kind: Kind) -> st.SearchStrategy[tuple[str, ...]]:
     """The last answers of the seats: all right, or any."""
     if kind == "own":
-        right, values = dict.fromkeys(SEATS, TARGET), VALUES
+        right, values = dict.fromkeys(SEATS, TARGET), list(VALUES)
     else:
         task = task_of(kind)
         solved = right_answers(BY_NAME["maximum"], task)
         right = {seat: str(solved.get(seat, "")) for seat in SEATS}
-        values = tuple(fact.value.text for fact in task.facts)
+        values = [fact.value.text for fact in task.facts]
     drawn = st.tuples(*[st.sampled_from(["", *values])] * len(SEATS))
     return st.just(tuple(right.values())) | drawn
 
