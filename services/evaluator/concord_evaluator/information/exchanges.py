@@ -94,14 +94,13 @@ def by_calls(
     A request that the gateway forwarded counts as delivered, whatever became of its call: its callee may have read it.
     `limit`: the characters of a message that are read.
     """
-    found, answered = list[Sent](), set[str]()
+    found = list[Sent]()
     for each in _between_seats(batches, roster):
         if len(found) >= MAX_MESSAGES:
             break
         found.append(each)
         if each.answer is not None and each.error is None:
             found.append(each.answer)
-            answered.add(each.step_id)
     found.sort(key=_order)
     texts = [each.whole or each.text for each in found]
     messages = [
@@ -112,7 +111,7 @@ def by_calls(
     moments, end = [each.at for each in found], len(found) + 1
     gone = {state: frozenset(each.seat for each in replies if each.state == state) for state in ("late", "failed")}
     always = frozenset(range(1, end + 1))
-    ends = [place for place, each in enumerate(found, start=1) if each.is_answer]
+    answers = [each for each in messages if each.is_answer]
     return Exchanged(
         messages,
         Answered(
@@ -121,8 +120,8 @@ def by_calls(
             in_rounds=False,
         ),
         Turns(late=dict.fromkeys(gone["late"], always), failed=dict.fromkeys(gone["failed"], always)),
-        _spread(ends),
-        frozenset(answered),
+        _spread([each.time for each in answers]),
+        frozenset(each.step_id for each in answers),
         cut=sum(each.is_cut for each in messages),
         is_complete=len(found) < MAX_MESSAGES,
     )
