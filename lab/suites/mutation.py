@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from rich.console import Console
 
 from concord.suite import Draw
-from concord_evaluator.information.flow import Sent
+from concord_evaluator.messages import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from lab.benchmarks.tables import ResultTable, write_section

@@ -12,10 +12,11 @@ from concord.suite import Family, Grade, SuiteTask
 from concord.wire.roster import Roster, RosterEntry
 from concord_cli.errors import UsageError
 from concord_evaluator.information.exchanges import by_rounds
-from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered, Turns
+from concord_evaluator.messages import Sent
 from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn
 from concord_gateway.rounds.reply import Outgoing, Reply
 from concord_gateway.rounds.texts import as_text

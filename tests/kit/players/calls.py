@@ -12,10 +12,11 @@ from concord.assessment.task_spec import Exchange
 from concord.assessment.verdict import Cause
 from concord.suite import Bound, Grade, SuiteTask, fewest_calls
 from concord.wire.roster import RosterEntry
-from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
 from concord_evaluator.information.turns import Answered, Turns
+from concord_evaluator.messages import Sent
 from concord_gateway.calls import CallWire, SeatPlace, TrialChannel, brief_text, question_text
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import Draw, Fact, Topology
-from concord_evaluator.information.flow import Sent
+from concord_evaluator.messages import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from tests.kit.players.calls import Played as PlayedByCalls

@@ -9,10 +9,11 @@ from pydantic import JsonValue
 
 from concord.assessment.verdict import Cause
 from concord.suite import Grade, SuiteTask
-from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
 from concord_evaluator.information.turns import Answered, Turns
+from concord_evaluator.messages import Sent
 from concord_gateway.rounds.exchange import Rounds, Turn, default_rounds
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_suites.family import TextFamily

@@ -6,9 +6,10 @@ from statistics import fmean
 from typing import Final
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered
+from concord_evaluator.messages import Sent
 from concord_suites.family import TextFamily
 from tests.kit.players.minds import Mind
 from tests.kit.players.play import Played, play

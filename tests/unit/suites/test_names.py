@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from concord.assessment.suite_tasks import SEAT_NAME
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in, neighbours_of
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered
+from concord_evaluator.messages import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from tests.kit.players.measures import SEATS

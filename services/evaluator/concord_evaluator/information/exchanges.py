@@ -2,19 +2,18 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final
 
 from concord.assessment.results import RoundsRecord, SeatReply
-from concord.trace.attributes import AGENT_NAME, CUT_FROM, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
-from concord.trace.decoding import steps_of_batch
+from concord.trace.attributes import MAX_WHOLE
 from concord.trace.report import ReportBatch
-from concord.trace.step import as_utc
-from concord.trace.stored_step import Step
 from concord.wire.roster import Roster
-from concord_evaluator.information.flow import Flow, Sent
+from concord_evaluator.information.flow import Flow
 from concord_evaluator.information.turns import Answered, Turns
+from concord_evaluator.messages import Sent, observed_requests
 
 MAX_MESSAGES: Final = 50_000
 """Messages of a trial that are read, the first ones."""
@@ -24,8 +23,6 @@ MAX_TIMES: Final = 100
 
 _GRACE: Final = timedelta(milliseconds=100)
 """The gateway notes the end of a call a moment after its caller got the answer, which may end its turn at once."""
-
-_UNKNOWN: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +61,21 @@ class Exchanged:
 
 
 def by_rounds(batches: Iterable[ReportBatch], roster: Roster, rounds: RoundsRecord) -> Exchanged:
-    """The messages of a trial in rounds. A message's time is its round."""
-    messages, cut = list[Sent](), 0
-    for step, sender, receiver in _steps(batches, roster):
-        number, text = step.additional_attributes.get(ROUND), _requests(step).get("text")
-        if len(messages) == MAX_MESSAGES:
-            break
-        if number is None:
-            continue  # a call, which the gateway refused
-        delivered = step.failure is None and int(number) < rounds.rounds
-        said = text if isinstance(text, str) else ""
-        is_cut = CUT_FROM in step.additional_attributes
-        cut += is_cut
-        messages.append(Sent(step.step_id, int(number), sender, receiver, said, delivered, is_cut))
+    """The messages of a trial in rounds. A message's time is its round. A call, which the gateway refused, has none."""
+    of_rounds = (each for each in _between_seats(batches, roster) if each.time)
+    messages = [
+        replace(each, delivered=each.error is None and each.time < rounds.rounds)
+        for each in islice(of_rounds, MAX_MESSAGES)
+    ]
     turns = Turns(*(_by_seat(rounds, state) for state in ("unreadable", "late", "failed")))
-    answered = Answered(rounds.answered_in, rounds.rounds)
-    times = range(1, rounds.rounds + 1)
-    return Exchanged(messages, answered, turns, times, cut=cut, is_complete=len(messages) < MAX_MESSAGES)
+    return Exchanged(
+        messages,
+        Answered(rounds.answered_in, rounds.rounds),
+        turns,
+        range(1, rounds.rounds + 1),
+        cut=sum(each.is_cut for each in messages),
+        is_complete=len(messages) < MAX_MESSAGES,
+    )
 
 
 def _by_seat(rounds: RoundsRecord, state: str) -> Mapping[str, frozenset[int]]:
@@ -91,18 +86,6 @@ def _by_seat(rounds: RoundsRecord, state: str) -> Mapping[str, frozenset[int]]:
     }
 
 
-class _Event(NamedTuple):
-    """A request or an answer. Events sort by the gateway's clock; of one call, the request comes first."""
-
-    at: datetime
-    is_answer: bool
-    step_id: str
-    sender: str
-    receiver: str
-    text: str
-    delivered: bool
-
-
 def by_calls(
     batches: Iterable[ReportBatch], roster: Roster, replies: Sequence[SeatReply] | None, limit: int = MAX_WHOLE
 ) -> Exchanged:
@@ -111,23 +94,24 @@ def by_calls(
     A request that the gateway forwarded counts as delivered, whatever became of its call: its callee may have read it.
     `limit`: the characters of a message that are read.
     """
-    found, answered = list[_Event](), set[str]()
-    for step, sender, receiver in _steps(batches, roster):
+    found = list[Sent]()
+    for each in _between_seats(batches, roster):
         if len(found) >= MAX_MESSAGES:
             break
-        found += _events(step, sender, receiver)
-        if step.failure is None:
-            answered.add(step.step_id)
-    found.sort()
+        found.append(each)
+        if each.answer is not None and each.error is None:
+            found.append(each.answer)
+    found.sort(key=_order)
+    texts = [each.whole or each.text for each in found]
     messages = [
-        Sent(each.step_id, place, each.sender, each.receiver, each.text, each.delivered, is_cut=len(each.text) > limit)
-        for place, each in enumerate(found, start=1)
+        replace(each, time=place, text=text, is_cut=len(text) > limit)
+        for place, (each, text) in enumerate(zip(found, texts, strict=True), start=1)
     ]
     replies = replies or []
     moments, end = [each.at for each in found], len(found) + 1
     gone = {state: frozenset(each.seat for each in replies if each.state == state) for state in ("late", "failed")}
     always = frozenset(range(1, end + 1))
-    ends = [place for place, each in enumerate(found, start=1) if each.is_answer]
+    answers = [each for each in messages if each.is_answer]
     return Exchanged(
         messages,
         Answered(
@@ -136,45 +120,23 @@ def by_calls(
             in_rounds=False,
         ),
         Turns(late=dict.fromkeys(gone["late"], always), failed=dict.fromkeys(gone["failed"], always)),
-        _spread(ends),
-        frozenset(answered),
-        cut=sum(len(each.text) > limit for each in found),
+        _spread([each.time for each in answers]),
+        frozenset(each.step_id for each in answers),
+        cut=sum(each.is_cut for each in messages),
         is_complete=len(found) < MAX_MESSAGES,
     )
 
 
-def _events(step: Step, caller: str, callee: str) -> Iterator[_Event]:
-    attributes, asked = step.additional_attributes, _requests(step)
-    said = asked.get(WHOLE) or asked.get("text")
-    began, ended = _time(step.start_time), _time(step.end_time)
-    text = said if isinstance(said, str) else ""
-    yield _Event(began, False, step.step_id, caller, callee, text, NOT_CARRIED not in attributes)
-    if step.failure is None:
-        answer = whole_of(attributes) or attributes.get(RESPONSE_TEXT, "")
-        yield _Event(ended, True, step.step_id, callee, caller, answer, True)
+def _order(message: Sent) -> tuple[datetime, bool, str]:
+    """By the gateway's clock; of one call, the request comes first."""
+    return message.at, message.is_answer, message.step_id
 
 
-def _steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[tuple[Step, str, str]]:
-    """The calls between seats that the gateway observed, each once, with sender and receiver."""
-    seen = set[str]()
-    for batch in (each for each in batches if each.is_observed):
-        for step in steps_of_batch(batch):
-            call = step.agent_call
-            sender = step.additional_attributes.get(AGENT_NAME, "")
-            if call is not None and sender in roster and step.step_id not in seen:
-                seen.add(step.step_id)
-                yield step, sender, roster.resolve(call.agent_url, call.agent_name)
-
-
-def _requests(step: Step) -> Mapping[str, object]:
-    return (None if step.agent_call is None else step.agent_call.requests) or {}
+def _between_seats(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[Sent]:
+    return (each for each in observed_requests(batches, roster) if each.sender in roster)
 
 
 def _spread(times: Sequence[int]) -> Sequence[int]:
     """At most `MAX_TIMES` of the times, evenly, the last among them."""
     count = min(len(times), MAX_TIMES)
     return [times[(number + 1) * len(times) // count - 1] for number in range(count)]
-
-
-def _time(known: datetime | None) -> datetime:
-    return _UNKNOWN if known is None else as_utc(known)

@@ -23,6 +23,7 @@ from concord_evaluator.information.recogniser import (
     without_quotes,
 )
 from concord_evaluator.information.values import normalised, respelled, values_in
+from concord_evaluator.messages import Sent
 
 # Finds the answers to a task's parts in the text of a message.
 
@@ -109,23 +110,6 @@ def _members(text: str) -> Iterator[str]:
 
 
 # The flow of facts.
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A message from one seat to another. Messages of the same `time` cross: none answers another.
-
-    `delivered` is false if it reached nobody.
-    """
-
-    step_id: str
-    time: int
-    sender: str
-    receiver: str
-    text: str
-    delivered: bool
-    is_cut: bool = False
-    """Whether it is only the beginning of what its sender wrote."""
 
 
 @dataclass(frozen=True, slots=True)

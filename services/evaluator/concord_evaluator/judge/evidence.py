@@ -12,11 +12,11 @@ from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import AgentAnswer, CallRecord, GradedAnswer, TrialOutcome
 from concord.judging.injection import addresses_judge, remove_passages, says_nothing
 from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
-from concord.trace.attributes import RESPONSE_TEXT
-from concord.trace.report import Channel, Report
+from concord.trace.report import Report
+from concord.trace.stored_step import CalledAgent
 from concord.wire.roster import GREEN_AGENT, RosterEntry
+from concord_evaluator.messages import CallKey, CallTexts, Sent, texts_of_calls
 from concord_evaluator.pipeline.verdict import answerers
-from concord_evaluator.trace.reading import with_nested
 
 # Aliases: hide the names of agents from the judge, and restore them in its answer.
 
@@ -115,17 +115,6 @@ ASSESSOR: Final = "the assessor"
 
 MAX_CALLS: Final = 120
 
-CallKey = tuple[str, str]
-"""A call's step id and caller. Several callers may claim calls under one step id."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallTexts:
-    """The texts of one call."""
-
-    request: str
-    response: str
-
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
@@ -189,30 +178,13 @@ def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[Ca
     return [call for index, call in enumerate(calls) if index in chosen]
 
 
-def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
-    """The texts of calls.
+def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> Mapping[CallKey, CallTexts]:
+    """The texts of calls, as their most credible reports quote them."""
+    return texts_of_calls(reports, calls, _quote)
 
-    Of several reports of a call, the gateway's observation counts first, then the caller's report, then the longest. So
-    no other reporter can replace a caller's text.
-    """
-    callers: defaultdict[str, set[str]] = defaultdict(set)
-    for call in calls:
-        callers[call.step_id].add(call.caller)
-    found: dict[CallKey, tuple[_Rank, CallTexts]] = {}
-    for report in reports:
-        for step, direct in with_nested(report.step):
-            of_call = callers.get(step.step_id, ())
-            if not of_call or (invocation := step.agent_call) is None:
-                continue
-            asked = invocation.requests.get("text") if invocation.requests else None
-            texts = CallTexts(
-                asked if isinstance(asked, str) else "", step.additional_attributes.get(RESPONSE_TEXT, "")
-            )
-            for caller in of_call:
-                key, rank = (step.step_id, caller), _rank(report, caller, texts, direct=direct)
-                if key not in found or rank > found[key][0]:
-                    found[key] = rank, texts
-    return {key: texts for key, (_, texts) in found.items()}
+
+def _quote(request: Sent, _: CalledAgent) -> CallTexts:
+    return CallTexts(request.text, "" if request.answer is None else request.answer.text)
 
 
 def make_evidence(
@@ -268,16 +240,6 @@ def _seen(number: int, call: CallRecord, texts: Mapping[CallKey, CallTexts], ali
         response=aliases.hide(of_call.response),
         error=aliases.hide(call.error or ""),
     )
-
-
-_Rank = tuple[bool, bool, int, str, str]
-
-
-def _rank(report: Report, caller: str, texts: CallTexts, *, direct: bool) -> _Rank:
-    """The preference among reports of a call. Comparing the texts makes the order total."""
-    observed = direct and report.channel is Channel.OBSERVED
-    own = direct and report.reporter == caller.partition("/")[0]
-    return observed, own, len(texts.request) + len(texts.response), texts.request, texts.response
 
 
 # Screening: removes passages that address the judge from the evidence, and names their authors.

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
-from operator import attrgetter
+from operator import itemgetter
 from typing import Final
 
 from pydantic_core import to_json
@@ -14,10 +14,10 @@ from concord.trace.attributes import AGENT_NAME, CONTEXT, REFUSED_BY, RESPONSE_T
 from concord.trace.effects import Effect, EffectKind, content_digest, effect_of
 from concord.trace.otlp.genai import MODEL_OPERATIONS
 from concord.trace.report import Report
-from concord.trace.step import CallType, as_utc
-from concord.trace.stored_step import Step
+from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_assistant.results import ActionLogEntry
+from concord_evaluator.messages import Sent, request_in, time_of, trust_in
 from concord_evaluator.trace.attribution import callee_of, inner_agent
 
 MAX_ACTS: Final = 20_000
@@ -59,29 +59,20 @@ class Act:
         return self.deed not in {Deed.TOOL, Deed.MODEL} and bool(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Dated:
-    key: tuple[bool, datetime, bool, str]
-    act: Act
-
-
-_EPOCH: Final = datetime.fromtimestamp(0, UTC)
-
-
 def acts_of(reports: Iterable[Report], roster: Roster) -> list[Act]:
     """The acts in the reports of one trace, by their times; those without a time come last, by their step ids.
 
     A step that several reported is read once, as the gateway observed it if it did.
     """
-    steps: dict[str, tuple[Step, str]] = {}
+    told: dict[str, Report] = {}
     for report in reports:
-        known = steps.get(report.step.step_id)
-        if known is None and len(steps) >= MAX_ACTS:
+        known = told.get(report.step.step_id)
+        if known is None and len(told) >= MAX_ACTS:
             continue
-        if known is None or (report.reporter == GREEN_AGENT and known[1] != GREEN_AGENT):
-            steps[report.step.step_id] = report.step, report.reporter
-    dated = [each for step, reporter in steps.values() for each in _acts(step, reporter, roster)]
-    return list(_readable(each.act for each in sorted(dated, key=attrgetter("key"))))
+        if known is None or (report.reporter == GREEN_AGENT and known.reporter != GREEN_AGENT):
+            told[report.step.step_id] = report
+    dated = [each for report in told.values() for each in _acts(report, roster)]
+    return list(_readable(act for _, act in sorted(dated, key=itemgetter(0))))
 
 
 def _readable(acts: Iterable[Act]) -> Iterator[Act]:
@@ -92,22 +83,24 @@ def _readable(acts: Iterable[Act]) -> Iterator[Act]:
         yield act if left >= 0 else replace(act, text="", result="")
 
 
-def _acts(step: Step, reporter: str, roster: Roster) -> Iterator[_Dated]:
-    attributes = step.additional_attributes
-    agent = _agent(reporter, attributes, roster)
+_Key = tuple[datetime, bool, str]
+
+
+def _acts(report: Report, roster: Roster) -> Iterator[tuple[_Key, Act]]:
+    """The acts in a report, each with its place among all."""
+    step, attributes = report.step, report.step.additional_attributes
+    agent = _agent(report.reporter, attributes, roster)
     failure = None if REFUSED_BY in attributes else step.failure
-    effect = effect_of(attributes)
-    response = attributes.get(RESPONSE_TEXT, "")[:MAX_TEXT]
-    call = step.agent_call
+    effect, call = effect_of(attributes), step.agent_call
     if call is not None:
-        callee = callee_of(agent, call.agent_url, call.agent_name, roster)
-        said = _text(call.requests)
+        callee, said = callee_of(agent, call.agent_url, call.agent_name, roster), _text(call.requests)
+        request = request_in(step, call, agent, callee, trust_in(report, agent))
         if said or failure is not None or effect is not None:
-            act = Act(step.step_id, agent, Deed.MESSAGE, callee, said, error=failure, effect=effect)
-            yield _Dated(_key(step, answer=False), act)
-        if response and failure is None:
-            yield _Dated(_key(step, answer=True), Act(step.step_id, callee, Deed.ANSWER, agent, response))
+            yield _key(request), Act(step.step_id, agent, Deed.MESSAGE, callee, said, error=failure, effect=effect)
+        if (answer := request.answer) is not None and answer.text and failure is None:
+            yield _key(answer), Act(step.step_id, answer.sender, Deed.ANSWER, agent, answer.text[:MAX_TEXT])
         return
+    response = attributes.get(RESPONSE_TEXT, "")[:MAX_TEXT]
     tool = None if step.step_action is None else step.step_action.tool_invocation
     if step.kind is CallType.HOST or tool is None:
         act = Act(step.step_id, agent, Deed.WORK, text=response, error=failure, effect=effect)
@@ -117,7 +110,7 @@ def _acts(step: Step, reporter: str, roster: Roster) -> Iterator[_Dated]:
         arguments = _text(tool.parameters)
         result = attributes.get(TOOL_RESULT, "")[:MAX_TEXT] or response
         act = Act(step.step_id, agent, deed, tool.tool_name, arguments, result, failure, effect)
-    yield _Dated(_key(step, answer=False), act)
+    yield (time_of(step.start_time, step.end_time), False, step.step_id), act
 
 
 def _agent(reporter: str, attributes: Mapping[str, str], roster: Roster) -> str:
@@ -127,9 +120,8 @@ def _agent(reporter: str, attributes: Mapping[str, str], roster: Roster) -> str:
     return inner_agent(reporter, named, roster)
 
 
-def _key(step: Step, *, answer: bool) -> tuple[bool, datetime, bool, str]:
-    moment = (step.end_time or step.start_time) if answer else (step.start_time or step.end_time)
-    return moment is None, _EPOCH if moment is None else as_utc(moment), answer, step.step_id
+def _key(message: Sent) -> _Key:
+    return message.at, message.is_answer, message.step_id
 
 
 def _text(content: Mapping[str, object] | None) -> str:

@@ -13,7 +13,8 @@ from concord.assessment.verdict import MAX_CAUSES, Cause, CauseKind, Evidence
 from concord.trace.report import ReportBatch
 from concord.trace.vocabulary import words_in
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.own_tasks.exchange import ObservedCall, ObservedExchange, SaidValue, Told, observed_calls, quote
+from concord_evaluator.messages import Sent
+from concord_evaluator.own_tasks.exchange import ObservedExchange, Told, observed_calls, quote
 from concord_evaluator.own_tasks.reference import (
     DERIVABLE,
     Reference,
@@ -42,8 +43,8 @@ def observed(kind: CauseKind, agents: Iterable[str], *said: Evidence) -> Cause:
 
 def quoted(told: Told, *around: str) -> Evidence:
     """The sentence of a message in which a value stands."""
-    said = told.message.said
-    return _said(told.sender, told.message.step_id, quote(said.text or said.words, around))
+    said = told.message
+    return _said(told.sender, said.step_id, quote(said.text or said.words, around))
 
 
 def _said(agent: str, step_id: str, text: str) -> Evidence:
@@ -66,28 +67,28 @@ _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|our|ours|we|here|this)\b",
 _VALUE: Final = re.compile(r"\d+(?:[.:,]\d+)*")
 
 
-def failures(calls: Sequence[ObservedCall]) -> list[Cause]:
+def failures(calls: Sequence[Sent]) -> list[Cause]:
     """The agents whose last call failed, each with the deepest failed call that it waited for."""
     found = dict[str, Cause]()
-    for call in _deepest(calls, lambda each: _failed(each) and not each.refused):
+    for call in _deepest(calls, lambda each: _failed(each) and not each.is_refused):
         error = call.error or "it failed"
         kind = CauseKind.NO_ANSWER if error.startswith(_UNANSWERED) else CauseKind.AGENT_FAILED
-        found[call.callee] = observed(kind, [call.callee], _said(call.callee, call.step_id, quote(error, ())))
+        found[call.receiver] = observed(kind, [call.receiver], _said(call.receiver, call.step_id, quote(error, ())))
     return list(found.values())
 
 
-def empty_answers(calls: Sequence[ObservedCall]) -> list[Cause]:
+def empty_answers(calls: Sequence[Sent]) -> list[Cause]:
     """The agents whose last answer says nothing, each with the deepest empty answer that it waited for."""
     return [
-        observed(CauseKind.EMPTY_ANSWER, [call.callee], _said(call.callee, call.step_id, ""))
+        observed(CauseKind.EMPTY_ANSWER, [call.receiver], _said(call.receiver, call.step_id, ""))
         for call in _deepest(calls, _empty)
     ]
 
 
-def never_asked(calls: Sequence[ObservedCall], agents: Collection[str]) -> list[str]:
+def never_asked(calls: Sequence[Sent], agents: Collection[str]) -> list[str]:
     """The agents that nobody was seen to ask, if the team was seen to ask others."""
-    between = [call for call in calls if call.caller != GREEN_AGENT]
-    asked = {call.callee for call in calls}
+    between = [call for call in calls if call.sender != GREEN_AGENT]
+    asked = {call.receiver for call in calls}
     return [agent for agent in agents if agent not in asked] if between else []
 
 
@@ -106,14 +107,14 @@ def disagreements(exchange: ObservedExchange, right: frozenset[TextValue]) -> li
     return list(found.values())
 
 
-def _deepest(calls: Sequence[ObservedCall], bad: Callable[[ObservedCall], bool]) -> Iterator[ObservedCall]:
+def _deepest(calls: Sequence[Sent], bad: Callable[[Sent], bool]) -> Iterator[Sent]:
     """The last calls of agents that gave nobody a good answer in the end, unless they waited for another such agent."""
-    last = {(call.caller, call.callee): call for call in calls}
-    well = {call.callee for call in last.values() if not _failed(call) and not _empty(call)}
-    worst = {call.callee: call for call in last.values() if bad(call) and call.callee not in well}
+    last = {(call.sender, call.receiver): call for call in calls}
+    well = {call.receiver for call in last.values() if not _failed(call) and not _empty(call)}
+    worst = {call.receiver: call for call in last.values() if bad(call) and call.receiver not in well}
     for call in worst.values():
         waited = any(
-            other.caller == call.callee and call.began <= other.began <= call.ended
+            other.sender == call.receiver and call.at <= other.at <= call.ended
             for other in worst.values()
             if other is not call
         )
@@ -121,14 +122,14 @@ def _deepest(calls: Sequence[ObservedCall], bad: Callable[[ObservedCall], bool])
             yield call
 
 
-def _failed(call: ObservedCall) -> bool:
+def _failed(call: Sent) -> bool:
     if call.error is None:
         return False
-    return not call.error.startswith(_LEFT) or call.ended - call.began >= _PATIENCE
+    return not call.error.startswith(_LEFT) or call.ended - call.at >= _PATIENCE
 
 
-def _empty(call: ObservedCall) -> bool:
-    return call.error is None and call.response is not None and call.response.blank
+def _empty(call: Sent) -> bool:
+    return call.error is None and call.answer is not None and not f"{call.answer.text}{call.answer.words}".strip()
 
 
 def _sentences(exchange: ObservedExchange) -> Iterator[tuple[Told, str]]:
@@ -136,7 +137,7 @@ def _sentences(exchange: ObservedExchange) -> Iterator[tuple[Told, str]]:
     for told in exchange.among_agents(len(exchange.told)):
         if not told.message.is_answer:
             continue
-        for part in re.split(r"(?<=[.!?])\s+|\n+", told.message.said.text):
+        for part in re.split(r"(?<=[.!?])\s+|\n+", told.message.text):
             if (
                 10 <= len(part) <= 300
                 and not _FIRST_PERSON.search(part)
@@ -288,7 +289,7 @@ def _answer_the_same(one: Told, other: Told, case: _Case) -> bool:
     """Whether two messages answer the same question, and have no figures by which to choose among them."""
     if not (one.message.is_answer and other.message.is_answer) or _of_oneself(one) or _of_oneself(other):
         return False
-    first, second = (frozenset(words_in(each.message.call.request.text)) - _FILLERS for each in (one, other))
+    first, second = (frozenset(words_in(case.exchange.asked[each.message.step_id])) - _FILLERS for each in (one, other))
     chosen = _figures_beside(one, case.right, case) and _figures_beside(other, _all(case.wrong), case)
     return first == second != frozenset() and not chosen
 
@@ -479,9 +480,7 @@ def causes_of_trial(
     return _found(task, wrong, calls, team)[:MAX_CAUSES]
 
 
-def _found(
-    task: TaskSpec, wrong: Sequence[AgentAnswer], calls: Sequence[ObservedCall], team: Sequence[str]
-) -> list[Cause]:
+def _found(task: TaskSpec, wrong: Sequence[AgentAnswer], calls: Sequence[Sent], team: Sequence[str]) -> list[Cause]:
     exchange = _exchange(calls, task.text)
     faults, unasked = [*failures(calls), *empty_answers(calls)], never_asked(calls, team)
     answers = {each.agent: each.text or "" for each in wrong if each.state == "completed" and (each.text or "").strip()}
@@ -498,7 +497,7 @@ def _found(
     return [observed(CauseKind.NEVER_ASKED, unasked)] if _explains(unasked, exchange, missing) else []
 
 
-def _exchange(calls: Sequence[ObservedCall], prompt: str) -> ObservedExchange:
+def _exchange(calls: Sequence[Sent], prompt: str) -> ObservedExchange:
     """The messages of a trial; none where they are too long to be read."""
     try:
         return ObservedExchange(calls, prompt)
@@ -535,16 +534,16 @@ def _explains(unasked: Sequence[str], exchange: ObservedExchange, missing: Mappi
     return not any(each.says(value) for each in messages for value in wanted)
 
 
-def _of_recipient(answer: AgentAnswer, calls: Sequence[ObservedCall]) -> Cause:
+def _of_recipient(answer: AgentAnswer, calls: Sequence[Sent]) -> Cause:
     """The failure of an agent that was given the task."""
-    step_id = next((call.step_id for call in calls if call.caller == GREEN_AGENT and call.callee == answer.agent), "")
+    step_id = next((call.step_id for call in calls if call.sender == GREEN_AGENT and call.receiver == answer.agent), "")
     said = _said(answer.agent, step_id, quote(answer.error or "", ()))
     return observed(_WITHOUT[answer.state], [answer.agent], said)
 
 
-def _whole(call: ObservedCall, given: Mapping[str, AgentAnswer]) -> ObservedCall:
+def _whole(call: Sent, given: Mapping[str, AgentAnswer]) -> Sent:
     """The call of a recipient with the whole of its answer, of which the step quotes the beginning."""
-    answer = given.get(call.callee)
-    if call.caller != GREEN_AGENT or answer is None or answer.text is None or call.response is None:
+    answer = given.get(call.receiver)
+    if call.sender != GREEN_AGENT or answer is None or answer.text is None or call.answer is None:
         return call
-    return replace(call, response=SaidValue(answer.text))
+    return replace(call, answer=replace(call.answer, text=answer.text, words=""))

@@ -3,25 +3,15 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
-from concord.trace.attributes import (
-    AGENT_NAME,
-    REFUSED_BY,
-    RESPONSE_TEXT,
-    TASK_STATE,
-    UNQUOTED_RESPONSE_WORDS,
-    UNQUOTED_WORDS,
-)
-from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
-from concord.trace.step import as_utc
-from concord.trace.stored_step import Step
 from concord.trace.timing import MAX_QUOTED
 from concord.wire.roster import GREEN_AGENT, Roster
+from concord_evaluator.messages import Sent, observed_requests
 from concord_evaluator.own_tasks.reference import TextValue, ValueKind, figures_in, names_in, spelled, tokens_in
 from concord_evaluator.scorers.text_scorers import contains, plain
 
@@ -30,130 +20,39 @@ from concord_evaluator.scorers.text_scorers import contains, plain
 _GRACE: Final = timedelta(milliseconds=100)
 """The gateway notes the end of a call a moment after its caller got the answer, which may act on it at once."""
 
-_UNKNOWN: Final = datetime.max.replace(tzinfo=UTC)
+
+def observed_calls(batches: Iterable[ReportBatch], roster: Roster) -> list[Sent]:
+    """The calls that the gateway made or carried, each once, by their beginning: their requests."""
+    return sorted(observed_requests(batches, roster), key=lambda each: (each.at, each.ended, each.step_id))
 
 
-@dataclass(frozen=True, slots=True)
-class SaidValue:
-    """What a message says. `words`: words beyond the text, without order. `whole`: whether nothing else is in it."""
-
-    text: str
-    words: str = ""
-
-    @property
-    def whole(self) -> bool:
-        """Whether the text is all of the message."""
-        return not self.words and len(self.text) < MAX_QUOTED
-
-    @property
-    def blank(self) -> bool:
-        """Whether the message says nothing."""
-        return not self.text.strip() and not self.words.strip()
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedCall:
-    """One call. `response`: None without an answer. `answered`: whether its callee answered, possibly with a failure.
-
-    `refused`: one of the gateway's limits ended it, which is no agent's failure.
-    """
-
-    step_id: str
-    caller: str
-    callee: str
-    request: SaidValue
-    response: SaidValue | None
-    error: str | None
-    answered: bool
-    refused: bool
-    began: datetime
-    ended: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedMessage:
-    """A request or an answer that reached its receiver."""
-
-    at: datetime
-    is_answer: bool
-    call: ObservedCall
-    sender: str
-    receiver: str
-    said: SaidValue
-
-    @property
-    def step_id(self) -> str:
-        """The step of its call."""
-        return self.call.step_id
-
-
-def observed_calls(batches: Iterable[ReportBatch], roster: Roster) -> list[ObservedCall]:
-    """The calls that the gateway made or carried, each once, by their beginning."""
-    found = dict[str, ObservedCall]()
-    for batch in (each for each in batches if each.is_observed):
-        for step in steps_of_batch(batch):
-            if step.step_id not in found and (call := _call(step, roster)) is not None:
-                found[step.step_id] = call
-    return sorted(found.values(), key=lambda call: (call.began, call.ended, call.step_id))
-
-
-def messages_of(calls: Sequence[ObservedCall]) -> list[ObservedMessage]:
-    """The requests and answers in calls, in time order. The request of a failed call counts: its callee may have read
-    it.
+def messages_of(requests: Sequence[Sent]) -> list[Sent]:
+    """The requests that reached their receivers and the answers to them, in time order. The request of a failed call
+    counts: its callee may have read it.
 
     What an agent says in the moment before the end of a call of its own is noted comes after the answer to that call.
     """
     acts = defaultdict[str, list[datetime]](list)
-    for call in calls:
-        acts[call.caller].append(call.began)
-        acts[call.callee].append(call.ended)
+    for each in requests:
+        acts[each.sender].append(each.at)
+        acts[each.receiver].append(each.ended)
     ordered = {agent: sorted(times) for agent, times in acts.items()}
-    return sorted((message for call in calls for message in _messages(call, ordered[call.caller])), key=_order)
+    return sorted((message for each in requests for message in _messages(each, ordered[each.sender])), key=_order)
 
 
-def _order(message: ObservedMessage) -> tuple[datetime, int, datetime, str]:
-    moved = message.is_answer and message.at < message.call.ended
-    return message.at, 0 if moved else 2 if message.is_answer else 1, message.call.ended, message.step_id
+def _order(message: Sent) -> tuple[datetime, int, datetime, str]:
+    moved = message.is_answer and message.at < message.ended
+    return message.at, 0 if moved else 2 if message.is_answer else 1, message.ended, message.step_id
 
 
-def _messages(call: ObservedCall, acts: Sequence[datetime]) -> Iterator[ObservedMessage]:
+def _messages(request: Sent, acts: Sequence[datetime]) -> Iterator[Sent]:
     """The messages of a call. `acts`: when its caller sent anything, sorted."""
-    if not call.refused:
-        yield ObservedMessage(call.began, False, call, call.caller, call.callee, call.request)
-    if call.response is not None and call.error is None:
-        first = bisect_right(acts, call.began if call.ended == _UNKNOWN else max(call.began, call.ended - _GRACE))
-        at = min(call.ended, acts[first]) if first < len(acts) else call.ended
-        yield ObservedMessage(at, True, call, call.callee, call.caller, call.response)
-
-
-def _call(step: Step, roster: Roster) -> ObservedCall | None:
-    attributes, call = step.additional_attributes, step.agent_call
-    caller = attributes.get(AGENT_NAME, GREEN_AGENT)
-    if call is None or (caller != GREEN_AGENT and caller not in roster):
-        return None
-    asked = call.requests or {}
-    answered = TASK_STATE in attributes
-    answer = SaidValue(attributes.get(RESPONSE_TEXT, ""), attributes.get(UNQUOTED_RESPONSE_WORDS, ""))
-    return ObservedCall(
-        step.step_id,
-        caller,
-        roster.resolve(call.agent_url, call.agent_name),
-        SaidValue(_text(asked.get("text")), _text(asked.get(UNQUOTED_WORDS))),
-        answer if answered else None,
-        step.failure,
-        answered,
-        REFUSED_BY in attributes,
-        _time(step.start_time),
-        _time(step.end_time),
-    )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _time(known: datetime | None) -> datetime:
-    return _UNKNOWN if known is None else as_utc(known)
+    if not request.is_refused:
+        yield request
+    if request.answer is not None and request.error is None:
+        first = bisect_right(acts, max(request.at, request.ended - _GRACE))
+        at = min(request.ended, acts[first]) if first < len(acts) else request.ended
+        yield replace(request.answer, at=at)
 
 
 # What the agents of a trial told each other: the observed messages with the values in them, in time order.
@@ -170,7 +69,7 @@ class Told:
     """A message with the values in it. (No slots: what is read is kept.)"""
 
     place: int
-    message: ObservedMessage
+    message: Sent
 
     @property
     def sender(self) -> str:
@@ -185,13 +84,12 @@ class Told:
     @cached_property
     def spelled(self) -> str:
         """All that it says, with number words as digits."""
-        said = self.message.said
-        return spelled(f"{said.text}\n{said.words}")
+        return spelled(f"{self.message.text}\n{self.message.words}")
 
     @cached_property
     def values(self) -> frozenset[TextValue]:
         """All readings of its values. Names only from its text."""
-        tokens = (*tokens_in(self.spelled), *names_in(self.message.said.text))
+        tokens = (*tokens_in(self.spelled), *names_in(self.message.text))
         return frozenset(value for token in tokens for value in token.readings)
 
     @cached_property
@@ -202,7 +100,12 @@ class Told:
     @cached_property
     def plain(self) -> str:
         """Its text as names are looked for in it."""
-        return plain(f"{self.message.said.text}\n{self.message.said.words}")
+        return plain(f"{self.message.text}\n{self.message.words}")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its text is all of the message."""
+        return not self.message.words and len(self.message.text) < MAX_QUOTED
 
     def says(self, value: frozenset[TextValue]) -> bool:
         """Whether it states a value in any of its readings."""
@@ -213,7 +116,7 @@ class Told:
     def hints_at(self, value: frozenset[TextValue]) -> bool:
         """Whether it states a value, or may state it in a way that is not recognised."""
         names = [word for each in value if each.kind is ValueKind.NAME for word in each.text.split() if len(word) > 3]
-        return self.says(value) or not self.message.said.whole or any(contains(self.plain, word) for word in names)
+        return self.says(value) or not self.is_whole or any(contains(self.plain, word) for word in names)
 
 
 class ObservedExchange:
@@ -222,11 +125,12 @@ class ObservedExchange:
     Raises ValueError for messages that are too long to be read.
     """
 
-    def __init__(self, calls: Sequence[ObservedCall], prompt: str) -> None:
-        messages = messages_of(calls)
-        if sum(len(each.said.text) + len(each.said.words) for each in messages) > MAX_TEXT:
+    def __init__(self, requests: Sequence[Sent], prompt: str) -> None:
+        messages = messages_of(requests)
+        if sum(len(each.text) + len(each.words) for each in messages) > MAX_TEXT:
             raise ValueError(f"the messages have more than {MAX_TEXT:,} characters")
         self.told = tuple(Told(place, message) for place, message in enumerate(messages))
+        self.asked = {each.step_id: each.text for each in requests}
         self.prompt_values = frozenset(_values_in(prompt))
         self.prompt_figures = figures_in(spelled(prompt))
         self._prompt = plain(prompt)
@@ -253,7 +157,7 @@ class ObservedExchange:
     @cached_property
     def lower(self) -> frozenset[str]:
         """The words that somebody writes in lower case, which are no names."""
-        return frozenset(word for each in self.told for word in each.message.said.text.split() if word.islower())
+        return frozenset(word for each in self.told for word in each.message.text.split() if word.islower())
 
     def is_name(self, text: str) -> bool:
         """Whether nobody writes a name's words in lower case."""

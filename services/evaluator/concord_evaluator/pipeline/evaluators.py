@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.results import (
@@ -16,19 +16,19 @@ from concord.assessment.results import (
     MetricStatus,
     ParticipantObservability,
 )
-from concord.trace.attributes import RESPONSE_TEXT
-from concord.trace.report import Channel, Report, ReportBatch
-from concord.trace.stored_step import Step
+from concord.trace.report import Report, ReportBatch
+from concord.trace.stored_step import CalledAgent
 from concord.wire.roster import Roster
 from concord_evaluator.findings import METRICS_NEEDED, Shape, find, shown_findings, structural
 from concord_evaluator.graph import AgentGraph, CallTally, build_graph
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
+from concord_evaluator.messages import CallTexts, Sent, texts_of_calls
 from concord_evaluator.metrics import LEFT_OUT, METRICS, Parameter, measure, parameter_error
 from concord_evaluator.plugins import EVALUATOR_GROUP, BrokenPluginError, Extensions
 from concord_evaluator.scoring import TeamStructure, structure_of
 from concord_evaluator.trace import Call, Projection, team_observability, unseen_participants
 from concord_evaluator.trace.columns import NEVER
-from concord_evaluator.trace.reading import MAX_TEXT, text_of, with_nested
+from concord_evaluator.trace.reading import MAX_TEXT, text_of
 
 # The interface of evaluators: functions of a trial, with an id, a tier, dependencies and parameters.
 
@@ -270,17 +270,6 @@ class QuotedCall:
     response: str
 
 
-class _Quotation(NamedTuple):
-    """The texts that one report has of a call. Sorts by trust, then by length."""
-
-    observed: bool
-    by_caller: bool
-    authenticated: bool
-    length: int
-    request: str
-    response: str
-
-
 def quoted_calls(trial: TrialInput, limit: int = MAX_QUOTED_CALLS) -> list[QuotedCall]:
     """The texts of the trial's calls in causal order, including the assessor's; of too many calls, an even selection.
 
@@ -291,47 +280,20 @@ def quoted_calls(trial: TrialInput, limit: int = MAX_QUOTED_CALLS) -> list[Quote
     if trial.projection.integrity.steps > MAX_STEPS:
         return []
     calls = _spread(trial.projection.calls, limit)
-    quotations = _quotations(trial.reports(), calls)
-    unknown = _Quotation(False, False, False, 0, "", "")
-    quoted = [(call, quotations.get((call.step_id, call.caller), unknown)) for call in calls]
+    texts = texts_of_calls(trial.reports(), calls, _quote)
+    quoted = [(call, texts.get((call.step_id, call.caller), CallTexts("", ""))) for call in calls]
     return [QuotedCall(call.caller, call.callee, call.step_id, each.request, each.response) for call, each in quoted]
+
+
+def _quote(request: Sent, call: CalledAgent) -> CallTexts:
+    answered = "" if request.answer is None else request.answer.text
+    return CallTexts(text_of(call.requests or {}), answered[:MAX_TEXT])
 
 
 def _spread(calls: Sequence[Call], limit: int) -> list[Call]:
     if len(calls) <= limit:
         return list(calls)
     return [calls[number * len(calls) // limit] for number in range(limit)]
-
-
-def _quotations(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[str, str], _Quotation]:
-    """The preferred quotation of each call, by step id and caller: callers may reuse each other's step ids."""
-    callers: defaultdict[str, set[str]] = defaultdict(set)
-    for call in calls:
-        callers[call.step_id].add(call.caller)
-    best: dict[tuple[str, str], _Quotation] = {}
-    for report in reports:
-        for step, direct in with_nested(report.step):
-            for caller in callers.get(step.step_id, ()):
-                if (quotation := _quotation(step, report, caller, direct=direct)) is not None:
-                    known = best.get((step.step_id, caller))
-                    best[step.step_id, caller] = quotation if known is None else max(known, quotation)
-    return best
-
-
-def _quotation(step: Step, report: Report, caller: str, *, direct: bool) -> _Quotation | None:
-    call = step.agent_call
-    if call is None:
-        return None
-    request = "" if call.requests is None else text_of(call.requests)
-    response = step.additional_attributes.get(RESPONSE_TEXT, "")[:MAX_TEXT]
-    return _Quotation(
-        observed=direct and report.channel is Channel.OBSERVED,
-        by_caller=direct and report.reporter == caller.partition("/")[0],
-        authenticated=direct and report.authenticated,
-        length=len(request) + len(response),
-        request=request,
-        response=response,
-    )
 
 
 # The budget of an evaluation: how many steps it reads, shared fairly among reporters, and how long it may take.

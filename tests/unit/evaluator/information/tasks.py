@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Bound, Fact, Family, Grade, Group, Neighbours, Part, SuiteTask, Value, neighbours_of
 from concord.suite.value import code, name, number, word
-from concord_evaluator.information.flow import Sent
+from concord_evaluator.messages import Sent
 
 ANN, BOB, CYN, DOT = "agent/ann", "agent/bob", "agent/cyn", "agent/dot"
 LINE = neighbours_of((ANN, BOB, CYN), [(ANN, BOB), (BOB, CYN)])

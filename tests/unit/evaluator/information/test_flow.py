@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, SuiteTask, Topology, Value, instance_secret, neighbours_in
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
+from concord_evaluator.messages import Sent
 from concord_suites import FAMILIES
 from concord_suites.answers import states_number
 from tests.kit.players.phrasings import state

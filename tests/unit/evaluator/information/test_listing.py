@@ -6,10 +6,11 @@ from pydantic import ValidationError
 from concord.assessment.team_results import MAX_FACTS, MAX_FAILURES, MAX_MESSAGES, MAX_NAMED_FACTS, PartFailure
 from concord.assessment.verdict import KINDS_OF_PARTS, Cause, CauseKind, Evidence
 from concord.suite import neighbours_of
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.receipts import Unexplained
 from concord_evaluator.information.record import flow_record, listed_failures, listed_unexplained
 from concord_evaluator.information.turns import Answered
+from concord_evaluator.messages import Sent
 from concord_suites import SUITE
 from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, FAMILY, OF_BOB, OF_CYN, sent, task_of
 

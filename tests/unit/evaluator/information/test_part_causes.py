@@ -7,9 +7,10 @@ from pydantic import JsonValue
 
 from concord.assessment.verdict import CauseKind
 from concord.suite import Answers, Family, Grade, neighbours_of
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.turns import Answered, Turns
+from concord_evaluator.messages import Sent
 from tests.unit.evaluator.information.tasks import (
     AGREE,
     ANN,

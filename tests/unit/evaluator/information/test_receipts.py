@@ -7,9 +7,10 @@ import pytest
 
 from concord.suite import MAX_DIFFICULTY, Draw, SuiteTask, Topology, instance_secret, neighbours_in
 from concord.suite.task import Fact, Part
-from concord_evaluator.information.flow import Sent, flow_of
+from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.receipts import Credit, Gap, credit_of, gap_of, information
 from concord_evaluator.information.turns import Answered
+from concord_evaluator.messages import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily, setting_of
 from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, SumFamily, sent, task_of

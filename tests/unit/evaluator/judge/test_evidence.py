@@ -12,7 +12,7 @@ from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.trace.stored_step import Step
 from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
-from concord_evaluator.judge.evidence import CallTexts
+from concord_evaluator.messages import CallTexts
 from tests.kit.traces import model_of
 
 TEXT = st.text(max_size=60).map(lambda text: text * 20)

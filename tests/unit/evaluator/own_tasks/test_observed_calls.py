@@ -2,19 +2,21 @@
 
 from datetime import UTC, datetime, timedelta
 
-from concord_evaluator.own_tasks.exchange import ObservedCall, SaidValue, messages_of
+from concord_evaluator.messages import Sent
+from concord_evaluator.own_tasks.exchange import messages_of
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
 
-def call(caller: str, callee: str, began_ms: int, ended_ms: int) -> ObservedCall:
+def call(caller: str, callee: str, began_ms: int, ended_ms: int) -> Sent:
     began, ended = (START + timedelta(milliseconds=each) for each in (began_ms, ended_ms))
-    asked, said = SaidValue(f"ask {callee}"), SaidValue(f"{callee} says")
-    return ObservedCall(f"{caller}-{callee}", caller, callee, asked, said, None, True, False, began, ended)
+    step_id, said = f"{caller}-{callee}", f"{callee} says"
+    answer = Sent(step_id, 0, callee, caller, said, delivered=True, is_answer=True, at=ended, ended=ended)
+    return Sent(step_id, 0, caller, callee, f"ask {callee}", delivered=True, at=began, ended=ended, answer=answer)
 
 
-def order(*calls: ObservedCall) -> list[str]:
-    return [each.said.text for each in messages_of(calls)]
+def order(*calls: Sent) -> list[str]:
+    return [each.text for each in messages_of(calls)]
 
 
 def test_a_call_within_a_call_is_answered_before_it_however_short_both_are() -> None:

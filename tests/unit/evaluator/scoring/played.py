@@ -18,7 +18,7 @@ from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
-from tests.kit.traces import RECEIVED_AT, TRACE_ID, call, observed, reported_by, url_of
+from tests.kit.traces import RECEIVED_AT, TRACE_ID, call, observed, url_of
 from tests.kit.trials import batch
 
 TARGETS: Final = ("oaks", "elms", "firs", "ashes")
@@ -44,12 +44,11 @@ class CarriedCall:
 
 @dataclass(frozen=True, slots=True)
 class TeamTrial:
-    """A trial: its agents, the carried calls in order, the number of targets found, and further reports."""
+    """A trial: its agents, the carried calls in order, and the number of targets found."""
 
     agents: tuple[str, ...]
     calls: tuple[CarriedCall, ...] = ()
     found: int = len(TARGETS)
-    reports: tuple[Report, ...] = ()
     judged: bool = True
 
     def verdict(self, number: int = 1, plan: AssessmentPlan | None = None) -> JudgedTrial:
@@ -84,8 +83,7 @@ class TeamTrial:
 
     def reports_by_batch(self) -> list[list[Report]]:
         """The reports in this trial's trace, by batch."""
-        carried = [_carried(place, each) for place, each in enumerate(self.calls)]
-        return [*carried, *([report] for report in self.reports)]
+        return [_carried(place, each) for place, each in enumerate(self.calls)]
 
 
 def _carried(place: int, each: CarriedCall) -> list[Report]:
@@ -157,9 +155,3 @@ def _trials_of(agents: tuple[str, ...], n_calls: int) -> st.SearchStrategy[TeamT
 def team_trials(*, least: int = 2, most: int = len(NAMES), n_calls: int = 8) -> st.SearchStrategy[TeamTrial]:
     """Any trial of a team of `least` to `most` agents."""
     return st.one_of([_trials_of(NAMES[:size], n_calls) for size in range(least, most + 1)])
-
-
-def reported(caller: str, callee: str, number: int) -> Report:
-    """A participant's own report of a call, true or false."""
-    (report,) = reported_by(caller, call(f"told-{number}", callee), authenticated=True)
-    return report

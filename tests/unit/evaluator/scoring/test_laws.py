@@ -1,6 +1,5 @@
 """Laws of scoring over whole trials and rows: which changes may raise a score, and which never do."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import given, settings
@@ -16,7 +15,6 @@ from tests.unit.evaluator.scoring.played import (
     TARGETS,
     TeamTrial,
     planned,
-    reported,
     row,
     team_trials,
 )
@@ -28,21 +26,16 @@ RENAMED = dict(zip(NAMES, ("vic", "wes", "xia", "yan", "zoe"), strict=True))
 FEW = settings(max_examples=12)
 """Each example evaluates up to seven trials."""
 
-REPORTED = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=8)
-
 
 class TestOnlyTheOutcomeCounts:
-    """Of the user's own tasks, the score is the outcome: calls, participants and reports describe it."""
+    """Of the user's own tasks, the score is the outcome: calls and participants describe it."""
 
     @FEW
-    @given(team_trials(least=1), REPORTED, st.data())
-    def test_the_score_is_the_outcome_whoever_took_part_called_and_reported(
-        self, trial: TeamTrial, pairs: Sequence[tuple[str, str]], data: st.DataObject
-    ) -> None:
+    @given(team_trials(least=1), st.data())
+    def test_the_score_is_the_outcome_whoever_took_part_and_called(self, trial: TeamTrial, data: st.DataObject) -> None:
         first, *others = trial.agents
         team = (first, *data.draw(st.permutations(others)))
-        reports = tuple(reported(*pair, number) for number, pair in enumerate(pairs))
-        assert replace(trial, agents=team, reports=reports).score == trial.found / len(TARGETS)
+        assert replace(trial, agents=team).score == trial.found / len(TARGETS)
 
     @FEW
     @given(TRIALS)
@@ -122,7 +115,7 @@ class TestInvariance:
     @FEW
     @given(TRIALS)
     def test_a_team_of_which_nobody_could_see_a_call_is_unknown_in_words_and_not_low(self, trial: TeamTrial) -> None:
-        trial = replace(trial, agents=NAMES, calls=(), reports=())
+        trial = replace(trial, agents=NAMES, calls=())
         plan = Declared(len(NAMES), frozenset(), proxied=True).of(planned([trial]))
         made = make_row(plan, [trial.verdict(1, plan)], []).detail
         assert (made.coordination_status, made.coordination_quality) == (MetricStatus.UNDEFINED, None)
