@@ -21,7 +21,7 @@ from concord.trace.attributes import (
 )
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
-from concord_evaluator.trace.chunks import EARLIEST
+from concord_evaluator.trace.reading import EARLIEST
 from tests.unit.evaluator.oracle.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
