@@ -1,13 +1,13 @@
 """Reading reports into columns, batch by batch, so that memory never holds the whole trace in parsed form."""
 
 from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import compress, groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from concord.trace.attributes import (
     TASK_STATE,
     EdgeKind,
 )
-from concord.trace.decoding import StoredReports, reports_of
+from concord.trace.decoding import StoredReports, steps_of_batch
 from concord.trace.digest import json_digests
 from concord.trace.otlp import genai
 from concord.trace.report import Channel, Report
@@ -60,12 +60,23 @@ def _family(step: StepFacts) -> list[tuple[StepFacts, int]]:
     return found
 
 
-def _groups(reports: Iterable[Report]) -> Iterator[Iterable[Report]]:
-    """The reports of each stored batch, which is decoded when they are asked for; other reports are one group."""
+class _Group(NamedTuple):
+    """Steps that one reporter reported over one channel, which are decoded when they are asked for."""
+
+    reporter: str
+    authenticated: bool
+    channel: Channel
+    steps: Callable[[], Sequence[StepFacts]]
+
+
+def _groups(reports: Iterable[Report]) -> Iterator[_Group]:
     if isinstance(reports, StoredReports):
-        yield from map(reports_of, reports.batches)
+        for batch in reports.batches:
+            yield _Group(batch.reporter, batch.authenticated, batch.channel, partial(steps_of_batch, batch))
     else:
-        yield reports
+        for source, told in groupby(reports, key=attrgetter("reporter", "authenticated", "channel")):
+            steps = [report.step for report in told]
+            yield _Group(*source, steps.copy)
 
 
 def wanted_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags) -> Iterator[StepFacts]:
@@ -76,7 +87,7 @@ def wanted_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags)
     first = 0
     for group, size in zip(_groups(reports), sizes, strict=True):
         if (chosen := wanted[first : first + size]).any():
-            yield from compress((step for report in group for step, _ in _family(report.step)), chosen.tolist())
+            yield from compress((step for told in group.steps() for step, _ in _family(told)), chosen.tolist())
         first += size
 
 
@@ -185,6 +196,7 @@ def _tokens(step: StepFacts) -> int:
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
 
+_AGENT, _TOOL = KINDS.index(CallType.AGENT), KINDS.index(CallType.TOOL)
 _NO_USE: Final = (NO_MODEL_CALL, NONE, NONE, NONE)
 _DELEGATION: Final = EDGE_KINDS.index(EdgeKind.DELEGATION)
 _EDGE_KINDS, _SOURCES, _SUPPORTS = (
@@ -216,32 +228,34 @@ def read_trace(reports: Iterable[Report]) -> ReadTrace:
     return ReadTrace(reading.steps(), reading.carriers, sizes, texts)
 
 
-class _Numbers:
+class _Numbers(dict[str, "_OfTrace"]):
     """Numbers steps by trace and id: those that were reported, and those that others only name.
 
-    `step_ids`, `traces`: by number, the id of the step and the code of its trace.
+    `step_ids`, `traces`: by number, the id of the step and the code of its trace. `trace_ids`: by code.
     """
 
     def __init__(self) -> None:
-        self.step_ids: list[str] = []
-        self.traces = array("q")
-        self.trace_ids = Names()
-        self._numbers = defaultdict[int, dict[str, int]](dict)
+        super().__init__()
+        self.step_ids, self.traces, self.trace_ids = list[str](), array("q"), list[str]()
 
-    def numbers(self, trace_id: str, *step_ids: str | None) -> list[int]:
-        """The numbers of steps of a trace, new ones for new steps; `NONE` for an empty id."""
-        trace = self.trace_ids[trace_id]
-        known, found = self._numbers[trace], list[int]()
-        for step_id in step_ids:
-            if not step_id:
-                found.append(NONE)
-                continue
-            number = known.setdefault(step_id, len(self.step_ids))
-            if number == len(self.step_ids):
-                self.step_ids.append(step_id)
-                self.traces.append(trace)
-            found.append(number)
-        return found
+    def __missing__(self, trace_id: str) -> "_OfTrace":
+        of_trace = self[trace_id] = _OfTrace(self, len(self.trace_ids))
+        self.trace_ids.append(trace_id)
+        return of_trace
+
+
+class _OfTrace(dict[str, int]):
+    """The numbers of the steps of one trace, by id; `NONE` for an empty id."""
+
+    def __init__(self, numbers: _Numbers, trace: int) -> None:
+        super().__init__({"": NONE})
+        self._step_ids, self._traces, self._trace = numbers.step_ids, numbers.traces, trace
+
+    def __missing__(self, step_id: str) -> int:
+        number = self[step_id] = len(self._step_ids)
+        self._step_ids.append(step_id)
+        self._traces.append(self._trace)
+        return number
 
 
 class _Reading:
@@ -256,47 +270,52 @@ class _Reading:
         self._digests = bytearray()
         self._columns = {each.name: array("d" if each.name == "latency_ms" else "q") for each in fields(StepColumns)}
 
-    def add(self, reports: Iterable[Report]) -> int:
-        """Adds the steps of reports, and returns how many these are."""
+    def add(self, group: _Group) -> int:
+        """Adds the steps of a group, and returns how many these are."""
+        direct, relayed = self._attested(group)
         steps, sources = list[StepFacts](), list[int]()
-        for attested, group in groupby(reports, key=attrgetter("reporter", "authenticated", "channel")):
-            direct, relayed = self._attested(*attested)
-            for report in group:
-                first = self._rows + len(steps)
-                steps.append(report.step)
-                sources.append(direct)
-                for step, carrier in _family(report.step)[1:] if report.step.answer_steps else ():
-                    self.carriers[self._rows + len(steps)] = first + carrier
-                    steps.append(step)
-                    sources.append(relayed)
-        self._columns["source"].fromlist(sources)
-        told: dict[str, list[Any]]
-        for told in (self._places(steps), self._facts(steps), self._calls(steps), self._models(steps)):
-            for name, values in told.items():
-                self._columns[name].fromlist(values)
+        for told in group.steps():
+            first = self._rows + len(steps)
+            steps.append(told)
+            sources.append(direct)
+            for step, carrier in _family(told)[1:] if told.answer_steps else ():
+                self.carriers[self._rows + len(steps)] = first + carrier
+                steps.append(step)
+                sources.append(relayed)
+        kinds = [KINDS.index(step.kind) for step in steps]
+        columns: dict[str, list[Any]] = {
+            "kind": kinds,
+            "source": sources,
+            **self._places(steps),
+            **self._facts(steps),
+            **self._calls(steps, kinds),
+            **self._models(steps, kinds),
+        }
+        for name, values in columns.items():
+            self._columns[name].fromlist(values)
         self._rows += len(steps)
         return len(steps)
 
-    def _attested(self, reporter: str, authenticated: bool, channel: Channel) -> tuple[int, int]:
+    def _attested(self, group: _Group) -> tuple[int, int]:
         """The codes of those who attest a reported step, and the steps in its answer."""
-        direct = Attestation(reporter, direct=True, observed=channel is Channel.OBSERVED, authenticated=authenticated)
+        reporter, authenticated, observed = group.reporter, group.authenticated, group.channel is Channel.OBSERVED
+        direct = Attestation(reporter, direct=True, observed=observed, authenticated=authenticated)
         relayed = Attestation(reporter, direct=False, observed=False, authenticated=authenticated)
         first, second = (self._sources.setdefault(each, len(self._sources)) for each in (direct, relayed))
         return first, second
 
     def _places(self, steps: Sequence[StepFacts]) -> dict[str, list[int]]:
-        numbers = self._numbers.numbers
-        placed = [
-            numbers(step.trace_id, step.step_id, step.parent_step_id, step.additional_attributes.get(RETRY_OF))
-            for step in steps
-        ]
+        placed = list[tuple[int, int, int]]()
+        for step in steps:
+            number = self._numbers[step.trace_id]
+            retry_of = step.additional_attributes.get(RETRY_OF)
+            placed.append((number[step.step_id], number[step.parent_step_id or ""], number[retry_of or ""]))
         return _by_column(("step", "parent", "retry_of"), placed)
 
     def _facts(self, steps: Sequence[StepFacts]) -> dict[str, list[Any]]:
         names, attributes = self._names, [step.additional_attributes for step in steps]
         failures = [step.failure for step in steps]
         return {
-            "kind": [KINDS.index(step.kind) for step in steps],
             "agent": [names[each.get(AGENT_NAME) or each.get("gen_ai.agent.name") or ""] for each in attributes],
             "error": [NONE if each is None else names[each[:MAX_ERROR]] for each in failures],
             "answered": [
@@ -310,8 +329,9 @@ class _Reading:
             "support": [_SUPPORTS.get(each.get(EDGE_SUPPORT), NONE) for each in attributes],
         }
 
-    def _calls(self, steps: Sequence[StepFacts]) -> dict[str, list[int]]:
-        names, calls = self._names, [step.agent_call for step in steps]
+    def _calls(self, steps: Sequence[StepFacts], kinds: Sequence[int]) -> dict[str, list[int]]:
+        names = self._names
+        calls = [step.agent_call if kind == _AGENT else None for step, kind in zip(steps, kinds, strict=True)]
         asked = [call.requests for call in calls if call is not None and call.requests]
         digests = json_digests(asked)
         self.texts.add(zip(digests, asked, strict=True))
@@ -322,8 +342,8 @@ class _Reading:
             "request": [NONE if call is None or not call.requests else _ASKED for call in calls],
         }
 
-    def _models(self, steps: Sequence[StepFacts]) -> dict[str, list[int]]:
-        used = [_NO_USE if step.kind is not CallType.TOOL else self._model(step) for step in steps]
+    def _models(self, steps: Sequence[StepFacts], kinds: Sequence[int]) -> dict[str, list[int]]:
+        used = [self._model(step) if kind == _TOOL else _NO_USE for step, kind in zip(steps, kinds, strict=True)]
         return _by_column(("model", "model_tokens", "model_input", "model_output"), used)
 
     def _model(self, step: StepFacts) -> tuple[int, int, int, int]:
@@ -351,7 +371,7 @@ class _Reading:
             self._names,
             numbers.step_ids,
             np.frombuffer(numbers.traces, np.int64),
-            numbers.trace_ids.texts,
+            numbers.trace_ids,
             [(each,) for each in self._sources],
             digests,
         )
