@@ -17,8 +17,8 @@ from concord.assessment.results import MAX_STEP_IDS, Finding, MetricRecord
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.graph.agent_graph import chain_above, find_cascades
 from concord_evaluator.trace import LinkCalls
-from concord_evaluator.trace.attempts import Claim
-from concord_evaluator.trace.columns import NONE, are, pairs
+from concord_evaluator.trace.attribution import Claim
+from concord_evaluator.trace.columns import NONE, pairs
 
 # The interface of finders: functions of a measured trial that yield findings, each with the steps that show it.
 
@@ -42,7 +42,7 @@ def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     """The ids of the calls that any of the agents made or received, as `first_step_ids` selects them."""
     links, names = graph.links, graph.calls.steps.names
     chosen = [names.code(agent) for agent in agents]
-    touched = are(links.caller, chosen) | are(links.callee, chosen)
+    touched = np.isin(links.caller, chosen) | np.isin(links.callee, chosen)
     return links.first_step_ids(touched[links.link_of_attempt])
 
 

@@ -28,7 +28,7 @@ from concord.trace.otlp import genai
 from concord.trace.report import ReportBatch, unpack
 from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Json, SerialisedBatch, Step, UsedTool
 from concord_evaluator.formats.trace import Trace
-from concord_evaluator.trace.chunks import INPUT_TOKENS, OUTPUT_TOKENS
+from concord_evaluator.trace.reading import INPUT_TOKENS, OUTPUT_TOKENS
 
 _TEXTS: Final = frozenset({RESPONSE_TEXT, TOOL_RESULT})
 _ERRORS: Final = frozenset({EXCEPTION, "error"})

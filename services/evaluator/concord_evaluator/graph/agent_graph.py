@@ -15,8 +15,8 @@ from concord_evaluator.graph import engines
 from concord_evaluator.graph.engines import Arcs, Distances, NodeScores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, participant_of
-from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes, Flags, are, changes, pairs
-from concord_evaluator.trace.trees import ROOT, Numbers, below_any, viewed
+from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Flags, changes, pairs
+from concord_evaluator.trace.trees import ROOT, Numbers, below_any
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -75,7 +75,7 @@ def critical_path(calls: CallList) -> CriticalPath:
     span, chosen = _longest_chains(calls.parent, groups, np.flatnonzero(~timed), own)
     on_path = chosen & ~below_any(calls.parent, ~chosen)
     return CriticalPath(
-        work_us=sum(viewed(own)),
+        work_us=sum(own.tolist()),
         span_us=span,
         calls=frozenset(np.flatnonzero(on_path).tolist()),
         timed=int(measured.sum()),
@@ -137,9 +137,9 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Nu
     bounds = [
         np.searchsorted(each, outer, side) for each in (groups.parent, parents[untimed]) for side in ("left", "right")
     ]
-    calls, before, first, alone = map(viewed, (groups.calls, groups.before, groups.first, untimed))
+    calls, before, first, alone = (each.tolist() for each in (groups.calls, groups.before, groups.first, untimed))
     waited: list[int] = []
-    inner_first = [viewed(each[::-1].copy()) for each in (outer, n_calls, *bounds)]
+    inner_first = [each[::-1].tolist() for each in (outer, n_calls, *bounds)]
     for parent, n, group, last_group, loose, last_loose in zip(*inner_first, strict=True):
         longest, chain = -1, list[int]()
         for place in range(loose, last_loose):
@@ -221,7 +221,7 @@ def _walk(parents: Numbers) -> tuple[Numbers, Numbers]:
 
     The walk enters one call at each moment. `parents`: each before the calls made in it.
     """
-    above = viewed(parents)
+    above = parents.tolist()
     sizes, left = array("q", [1]) * len(parents), array("q", [0]) * len(parents)
     sizes.append(0)
     left.append(0)  # the last place is that of `ROOT`
@@ -340,7 +340,7 @@ class AgentGraph:
     def _ends(self) -> tuple[Numbers, Numbers]:
         """By link, the numbers of caller and callee among the agents."""
         names = self.links.steps.names
-        codes = names.codes(self.agents)
+        codes = np.array([names.code(agent) for agent in self.agents], np.int64)
         number = np.zeros(len(names.texts), np.int64)
         number[codes] = np.arange(len(codes))
         return number[self.links.caller], number[self.links.callee]
@@ -387,7 +387,7 @@ class AgentGraph:
         An agent that passes control on, or works next because the program says so, is not a hub of an exchange.
         """
         passing = [EDGE_KINDS.index(kind) for kind in (EdgeKind.HANDOFF, EdgeKind.SEQUENCE)]
-        exchanged = ~are(self.links.edge_kind, passing)
+        exchanged = ~np.isin(self.links.edge_kind, passing)
         return self if exchanged.all() else replace(self, links=self.links.among(exchanged))
 
     @cached_property
@@ -419,12 +419,12 @@ class AgentGraph:
         return find_returns(self.calls)
 
     @cached_property
-    def performers(self) -> Codes:
+    def performers(self) -> Numbers:
         """The callees of the calls with a known start, in causal order, as codes of names."""
         calls = self.calls
         outside = [calls.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)]
         timed = calls.steps.columns.started_us[calls.row] != NEVER
-        performers: Codes = calls.callee[timed & ~are(calls.callee, outside)]
+        performers: Numbers = calls.callee[timed & ~np.isin(calls.callee, outside)]
         return performers
 
     @cached_property

@@ -52,9 +52,8 @@ from concord_evaluator.pipeline.evaluators import (
 from concord_evaluator.pipeline.verdict import graded
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import Projection, observability_of, project, team_observability
-from concord_evaluator.trace.attempts import PROVENANCES
-from concord_evaluator.trace.chunks import named_steps, unpacked
-from concord_evaluator.trace.columns import EDGE_KINDS, SOURCES, SUPPORTS, Bytes
+from concord_evaluator.trace.attribution import PROVENANCES
+from concord_evaluator.trace.columns import EDGE_KINDS, SOURCES, SUPPORTS
 from concord_evaluator.trace.links import Links
 from concord_evaluator.trace.trees import Numbers
 
@@ -95,8 +94,7 @@ def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
                     read.add(report.step.step_id)
                     yield report
         elif batch.reporter == GREEN_AGENT:
-            for step in named_steps(unpacked(batch.body), read):
-                yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
+            yield from (report for report in reports_of(batch) if report.step.step_id in read)
 
 
 def observations_in(acts: Sequence[Act]) -> list[Observation]:
@@ -119,7 +117,7 @@ def observations_in(acts: Sequence[Act]) -> list[Observation]:
 def agent_tallies(agents: Sequence[str], links: Links) -> list[AgentTally]:
     """The numbers of calls of each agent."""
     names = links.steps.names
-    codes = np.array([names.code(agent) for agent in agents], np.int32)
+    codes = np.array([names.code(agent) for agent in agents], np.int64)
     ends = ((links.caller, links.n_calls), (links.callee, links.n_calls), (links.callee, links.failed))
     counts = [np.bincount(end, calls, len(names.texts)).astype(np.int64)[codes].tolist() for end, calls in ends]
     return [
@@ -160,7 +158,7 @@ def interaction_records(links: Links) -> Iterator[InteractionRecord]:
         )
 
 
-def _counts(codes: Bytes, size: int, links: Links) -> list[list[int]]:
+def _counts(codes: Numbers, size: int, links: Links) -> list[list[int]]:
     """By link, the number of its calls with each code; those with a negative one do not count."""
     told = codes >= 0
     places: Numbers = links.link_of_call[told] * size + codes[told]

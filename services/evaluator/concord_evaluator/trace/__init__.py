@@ -1,6 +1,6 @@
 """From reports to interactions: folding, the step forest, attribution, causal order, and the projection onto agents."""
 
-from concord_evaluator.trace.attempts import Contradictions, Provenance
+from concord_evaluator.trace.attribution import Contradictions, Provenance
 from concord_evaluator.trace.links import Call, CallList, Interaction, Link, LinkCalls, Links, calls_on
 from concord_evaluator.trace.projection import (
     Evidence,

@@ -1,25 +1,22 @@
 """The columns of a trace: the facts of its steps as typed arrays, and the distinct cases in them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
 
 from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord.trace.step import CallType
-from concord_evaluator.trace.texts import Texts
 from concord_evaluator.trace.trees import Numbers
 
 # Cases: the distinct combinations in several columns, so that what depends on them alone is found once for each.
 
 Flags: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 
-_Codes: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 
-
-def cases(first: _Codes, *others: _Codes) -> tuple[Numbers, Numbers]:
+def cases(first: Numbers, *others: Numbers) -> tuple[Numbers, Numbers]:
     """The first row of each distinct combination, and by row the number of its combination, in order of the columns."""
     order = np.lexsort((*reversed(others), first))
     new = changes(*(column[order] for column in (first, *others)))
@@ -28,15 +25,7 @@ def cases(first: _Codes, *others: _Codes) -> tuple[Numbers, Numbers]:
     return order[new], case
 
 
-def are(codes: _Codes, few: Iterable[int]) -> Flags:
-    """By row, whether its code is one of these. For two codes, in a tenth of the time of `np.isin`."""
-    found = np.zeros(len(codes), np.bool_)
-    for code in few:
-        found |= codes == code
-    return found
-
-
-def changes(*columns: _Codes) -> Flags:
+def changes(*columns: "np.ndarray[tuple[int], np.dtype[Any]]") -> Flags:
     """By row, whether any of the columns differs from the row before. True for the first row."""
     new = np.zeros(len(columns[0]), np.bool_)
     new[:1] = True
@@ -45,11 +34,11 @@ def changes(*columns: _Codes) -> Flags:
     return new
 
 
-def pairs(first: _Codes, second: _Codes) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.int64]]", Numbers]:
+def pairs(first: Numbers, second: Numbers) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.int64]]", Numbers]:
     """The distinct pairs of both columns, sorted, a row for each; and how often each occurs. The columns hold no
     negative numbers."""
     size = int(second.max(initial=0)) + 1
-    distinct, times = np.unique(first.astype(np.int64) * size + second, return_counts=True)
+    distinct, times = np.unique(first * size + second, return_counts=True)
     return np.column_stack([distinct // size, distinct % size]), times
 
 
@@ -117,11 +106,7 @@ class StepRecord(msgspec.Struct, frozen=True, gc=False):
 
 # The columns. Every array has a row for each content of a step.
 
-Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int8]]"
 Amounts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
-Codes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int32]]"
-
-Fact = TypeVar("Fact")
 
 KINDS: Final = tuple(CallType)
 EDGE_KINDS: Final = tuple(EdgeKind)
@@ -132,9 +117,6 @@ SUPPORTS: Final = tuple(Support)
 NONE: Final = -1
 """The code, number or amount of what a step does not tell."""
 
-UNREPORTED: Final = -2
-"""The number of a parent that nobody reported."""
-
 NEVER: Final = -(2**63)
 """The start of a step that does not tell it."""
 
@@ -142,8 +124,12 @@ NO_MODEL_CALL: Final = -2
 """The model of a step that called none."""
 
 
-class _CodeOf(dict[str, int]):
-    """By text, its code: the next one for a text that is not known yet. `texts`: by code."""
+class Names(dict[str, int]):
+    """Texts with their codes, the next one for a text that is not known yet. Names of agents, addresses, models and
+    reporters, and errors: each is held once.
+
+    `texts`: by code.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,23 +140,11 @@ class _CodeOf(dict[str, int]):
         self.texts.append(text)
         return code
 
-
-class Names:
-    """Names of agents, addresses, models and reporters as codes: each text is held once."""
-
-    def __init__(self) -> None:
-        self._codes = _CodeOf()
-        self.texts = self._codes.texts
-
     def code(self, text: str) -> int:
-        """The code of a name, a new one for a new name."""
-        return self._codes[text]
+        """The code of a text."""
+        return self[text]
 
-    def codes(self, texts: Sequence[str]) -> Codes:
-        """The codes of many names."""
-        return np.fromiter(map(self._codes.__getitem__, texts), np.int32, len(texts))
-
-    def ranks(self, codes: Codes) -> Numbers:
+    def ranks(self, codes: Numbers) -> Numbers:
         """The place of each of these names among all names as they sort."""
         place = np.empty(len(self.texts), np.int64)
         place[sorted(range(len(self.texts)), key=self.texts.__getitem__)] = np.arange(len(self.texts))
@@ -180,65 +154,71 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class StepColumns:
-    """The facts of steps. `NONE` stands for what a step does not tell, in all columns but those that say otherwise.
+    """The facts of steps: arrays of one length, with a row for each content of a step. `NONE` stands for what a step
+    does not tell, in all columns but those that say otherwise.
 
-    `step`: the number of the step; its contents are adjacent. `parent`: the number of the step that it was made in.
-    `kind`, `edge_kind`, `known_by`, `support`: codes as in `KINDS` and so on. `agent`, `callee_url`, `callee_name`:
-    codes of names, also of the empty one. `request`: the rank of the request's digest. `failed`, `answered`: as in
+    `step`, `parent`, `retry_of`: the numbers of the step, of the one that it was made in, and of the attempt that it
+    repeats; nobody may have reported the latter two. The contents of a step are adjacent. `kind`, `edge_kind`,
+    `known_by`, `support`: codes as in `KINDS` and so on. `agent`, `callee_url`, `callee_name`: codes of names, also of
+    the empty one. `request`: the rank of the request's digest. `error`: the code of what went wrong. `answered`: as in
     `StepRecord`. `latency_ms`: milliseconds, NaN if unknown. `started_us`: microseconds since 1970, `NEVER` if unknown.
     `tokens`: of the step and those below it. `model`: the code of the model that the step called, `NO_MODEL_CALL`
     if it called none. `model_tokens`, `model_input`, `model_output`: the tokens of that call. `source`: the index in
-    `sources` of those who attest the content.
+    `Steps.sources` of those who attest the content.
     """
 
-    step: Codes
-    parent: Codes
-    kind: Bytes
-    agent: Codes
-    callee_url: Codes
-    callee_name: Codes
-    request: Codes
-    edge_kind: Bytes
-    known_by: Bytes
-    support: Bytes
-    failed: Flags
+    step: Numbers
+    parent: Numbers
+    retry_of: Numbers
+    kind: Numbers
+    agent: Numbers
+    callee_url: Numbers
+    callee_name: Numbers
+    request: Numbers
+    edge_kind: Numbers
+    known_by: Numbers
+    support: Numbers
+    error: Numbers
     answered: Flags
     latency_ms: Amounts
     started_us: Numbers
     tokens: Numbers
-    model: Codes
+    model: Numbers
     model_tokens: Numbers
     model_input: Numbers
     model_output: Numbers
-    source: Codes
+    source: Numbers
 
     def __len__(self) -> int:
         return len(self.step)
 
-    def take(self, rows: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "StepColumns":
+    @property
+    def failed(self) -> Flags:
+        """By row, whether the step has an error."""
+        failed: Flags = self.error != NONE
+        return failed
+
+    def take(self, rows: Numbers) -> "StepColumns":
         """These rows, in their order."""
         return StepColumns(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a trace: their columns, and what few of them have.
+    """The steps of a trace: their columns, and the texts behind the codes in these.
 
-    `step_ids`, `traces`: by step number, its id and the index of its trace in `trace_ids`. `parent_ids`: by row, of
-    the parents that nobody reported. `errors`: by row, of the steps that failed. `retry_of`: by row, the step id of
-    the attempt that it repeats. `requests`: the digests of all requests, 16 bytes each, by rank.
+    `step_ids`, `traces`: by step number, its id and the index of its trace in `trace_ids`, also of steps that nobody
+    reported. `sources`: by index, those who attest a content. `requests`: the digests of all requests, 16 bytes each,
+    by rank.
     """
 
     columns: StepColumns
     names: Names
-    step_ids: Texts
-    traces: Codes
+    step_ids: Sequence[str]
+    traces: Numbers
     trace_ids: Sequence[str]
     sources: Sequence[tuple[Attestation, ...]]
     requests: bytes
-    parent_ids: Mapping[int, str] = field(default_factory=dict)
-    errors: Mapping[int, str] = field(default_factory=dict)
-    retry_of: Mapping[int, str] = field(default_factory=dict)
 
     def step_id(self, row: int) -> str:
         """The id of the step in a row."""
@@ -270,32 +250,30 @@ class Steps:
     def record(self, row: int) -> StepRecord:
         """The facts in one row."""
         columns, names = self.columns, self.names.texts
-        parent, request, started = (int(each[row]) for each in (columns.parent, columns.request, columns.started_us))
-        tokens, latency = int(columns.tokens[row]), float(columns.latency_ms[row])
-        known_by, support = int(columns.known_by[row]), int(columns.support[row])
+        parent, retry_of, request = columns.parent[row], columns.retry_of[row], int(columns.request[row])
+        started, tokens, latency = (
+            int(columns.started_us[row]),
+            int(columns.tokens[row]),
+            float(columns.latency_ms[row]),
+        )
+        known_by, support, error = columns.known_by[row], columns.support[row], columns.error[row]
         return StepRecord(
             trace_id=self.trace_id(row),
             step_id=self.step_id(row),
-            parent_id=self.step_ids[parent] if parent >= 0 else self.parent_ids.get(row),
+            parent_id=None if parent == NONE else self.step_ids[parent],
             kind=KINDS[columns.kind[row]],
             agent_name=names[columns.agent[row]],
             callee_url=names[columns.callee_url[row]],
             callee_name=names[columns.callee_name[row]],
             request_digest=None if request == NONE else self.request_digest(request),
-            retry_of=self.retry_of.get(row),
+            retry_of=None if retry_of == NONE else self.step_ids[retry_of],
             edge_kind=EDGE_KINDS[columns.edge_kind[row]],
             known_by=None if known_by == NONE else SOURCES[known_by],
             support=None if support == NONE else SUPPORTS[support],
-            error=self.errors.get(row),
+            error=None if error == NONE else names[error],
             answered=bool(columns.answered[row]),
             latency_ms=None if latency != latency else latency,
             started_us=None if started == NEVER else started,
             tokens=None if tokens == NONE else tokens,
             attestations=self.attestations(row),
         )
-
-
-def moved(facts: Mapping[int, Fact], place: Numbers) -> dict[int, Fact]:
-    """Facts by row, by the places of their rows. `place`: by row, `NONE` for one that is left out."""
-    rows = np.fromiter(facts, np.int64, len(facts))
-    return {at: fact for at, fact in zip(place[rows].tolist(), facts.values(), strict=True) if at != NONE}

@@ -11,21 +11,9 @@ import numpy as np
 
 from concord.trace.report import Report
 from concord.trace.stored_step import content_digest
-from concord_evaluator.trace.chunks import full_steps
-from concord_evaluator.trace.columns import (
-    NONE,
-    Attestation,
-    Codes,
-    Flags,
-    StepRecord,
-    Steps,
-    cases,
-    changes,
-    moved,
-    pairs,
-)
-from concord_evaluator.trace.reading import ReadTrace, read_trace
-from concord_evaluator.trace.trees import ROOT, Numbers, compact, ordered
+from concord_evaluator.trace.columns import NONE, Attestation, Flags, StepRecord, Steps, cases, changes, pairs
+from concord_evaluator.trace.reading import ReadTrace, read_trace, wanted_steps
+from concord_evaluator.trace.trees import ROOT, Numbers, ordered
 
 # Settling: which contents of steps that were reported more than once are accepted, and who attests each.
 
@@ -43,14 +31,14 @@ class Settlement:
 
     content: Numbers
     first: Numbers
-    source: Codes
+    source: Numbers
     sources: Sequence[Attestations]
     duplicate: int
     conflicting: int
 
 
 _TOLD: Final = attrgetter(
-    "parent", "kind", "agent", "callee_url", "callee_name", "request", "failed", "answered", "tokens"
+    "parent", "kind", "agent", "callee_url", "callee_name", "request", "error", "answered", "tokens"
 )
 """Columns that differ only where digests of contents do. Times do not: digests hold them rounded."""
 
@@ -75,18 +63,14 @@ def claimed_beside_observed(steps: Steps, repeated: Flags) -> Numbers:
     return pair[:, apart].T.ravel()
 
 
-def settle(step: Codes, digests: bytes, source: Codes, sources: Sequence[Attestations]) -> Settlement:
+def settle(step: Numbers, digests: Sequence[bytes], source: Numbers, sources: Sequence[Attestations]) -> Settlement:
     """Joins the attestations of each content, and rejects those that conflict.
 
     `step`, `digests`, `source`: by report, the number of its step, the 16 bytes that name its content, and the place
     of its attestation in `sources`, which has one for each reporter and channel.
     """
-    high, low = np.frombuffer(digests, ">u8").reshape(-1, 2).astype(np.uint64).T
-    order = np.lexsort((low, high, step))
-    new = changes(step[order], high[order], low[order])
-    content = np.empty(len(order), np.int64)
-    content[order] = np.cumsum(new) - 1
-    first = order[new]
+    _, digest = np.unique(np.array(digests, "S16"), return_inverse=True)
+    first, content = cases(step, digest)
     attested, attesting = pairs(content, source)[0].T
     reporters = _reporters(sources)
     told, teller = pairs(content, reporters[source])[0].T
@@ -94,7 +78,7 @@ def settle(step: Codes, digests: bytes, source: Codes, sources: Sequence[Attesta
     contested = _contested(step_of, told, teller)
     several = np.bincount(attested, minlength=len(first)) > 1
     alone = ~(contested | several)[attested]
-    settled = np.full(len(first), NONE, np.int32)
+    settled = np.full(len(first), NONE)
     settled[attested[alone]] = attesting[alone]
     codes = {attestations: code for code, attestations in enumerate(sources)}
     conflicting = 0
@@ -111,7 +95,7 @@ def _reporters(sources: Sequence[Attestations]) -> Numbers:
     return np.array([numbers.setdefault(each.reporter, len(numbers)) for (each,) in sources], np.int64)
 
 
-def _contested(step: Codes, content: Numbers, reporter: Numbers) -> Flags:
+def _contested(step: Numbers, content: Numbers, reporter: Numbers) -> Flags:
     """By content, whether a reporter tells two contents of its step. `step`: by content. The other two are the pairs of
     a content and who reported it."""
     order = np.lexsort((reporter, step[content]))
@@ -121,7 +105,7 @@ def _contested(step: Codes, content: Numbers, reporter: Numbers) -> Flags:
 
 
 def _joined(
-    step: Codes, contested: Flags, content: Numbers, source: Numbers, sources: Sequence[Attestations]
+    step: Numbers, contested: Flags, content: Numbers, source: Numbers, sources: Sequence[Attestations]
 ) -> Iterator[tuple[int, Attestations, int]]:
     """Contents with their accepted attestations, and how many were rejected. `content`, `source`: the pairs of a
     content and an attestation, sorted by content."""
@@ -178,14 +162,14 @@ class FoldedTrace:
     """The accepted steps with the attestations they are accepted for, and how many attestations were not.
 
     `steps`: the contents of one step are adjacent, the observed one before the claim beside it, and sorted by their
-    digests where that does not tell their order. `first`, `contents`: by step number, the
-    first row of the step and how many it has. `carriers`: by row, the rows of the calls whose answers contained the
-    step, for those that came in answers. `texts`: a sample of the texts of requests by request digest, also from
-    steps that were not accepted.
+    digests where that does not tell their order. `first`, `contents`: by step number, the first row of the step, or
+    `NONE`, and how many it has. `carriers`: by row, the rows of the calls whose answers contained the step, for those
+    that came in answers. `texts`: a sample of the texts of requests by request digest, also from steps that were not
+    accepted.
     """
 
     steps: Steps
-    first: Codes
+    first: Numbers
     contents: Numbers
     carriers: Mapping[int, frozenset[int]]
     texts: Mapping[str, str]
@@ -213,9 +197,9 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     repeated = (np.bincount(numbers, minlength=len(read.step_ids)) > 1)[numbers]
     settled = _settled(trace, repeated, again) if repeated.any() else _Settled(read, np.arange(len(numbers)))
     number = settled.steps.columns.step
-    contents = compact(np.bincount(number, minlength=len(read.step_ids)))
-    first = np.full(len(read.step_ids), NONE, np.int32)
-    first[number[::-1]] = np.arange(len(number), dtype=np.int32)[::-1]
+    contents = np.bincount(number, minlength=len(read.step_ids))
+    first = np.full(len(read.step_ids), NONE)
+    first[number[::-1]] = np.arange(len(number))[::-1]
     return FoldedTrace(
         settled.steps,
         first,
@@ -243,34 +227,19 @@ def _settled(trace: ReadTrace, repeated: Flags, reports: Iterable[Report]) -> _S
     unclear = repeated.copy()
     unclear[paired] = False
     row = np.flatnonzero(unclear)
-    digests = b"".join([content_digest(step) for step in full_steps(reports, trace.sizes, unclear)])
+    digests = [content_digest(step) for step in wanted_steps(reports, trace.sizes, unclear)]
     settlement = settle(read.columns.step[row], digests, read.columns.source[row], read.sources)
     first = row[settlement.first]
     rows = np.concatenate([np.flatnonzero(~repeated), paired, first[settlement.source != NONE]])
     rows = rows[np.argsort(read.columns.step[rows], kind="stable")]
     source = read.columns.source.copy()
     source[first] = settlement.source
-    place = _places(rows, len(source))
-    steps = _rows_of(read, rows, place, source, settlement.sources)
-    place[row] = place[first][settlement.content]
-    return _Settled(steps, place, settlement.duplicate, settlement.conflicting)
-
-
-def _rows_of(read: Steps, rows: Numbers, place: Numbers, source: Codes, sources: Sequence[Attestations]) -> Steps:
-    return replace(
-        read,
-        columns=replace(read.columns, source=source).take(rows),
-        sources=sources,
-        parent_ids=moved(read.parent_ids, place),
-        errors=moved(read.errors, place),
-        retry_of=moved(read.retry_of, place),
-    )
-
-
-def _places(rows: Numbers, n_rows: int) -> Numbers:
-    place = np.full(n_rows, NONE, np.int64)
+    place = np.full(len(source), NONE)
     place[rows] = np.arange(len(rows))
-    return place
+    columns = replace(read.columns, source=source).take(rows)
+    place[row] = place[first][settlement.content]
+    steps = replace(read, columns=columns, sources=settlement.sources)
+    return _Settled(steps, place, settlement.duplicate, settlement.conflicting)
 
 
 def _carriers(settled: _Settled, trace: ReadTrace) -> Mapping[int, frozenset[int]]:
@@ -331,10 +300,9 @@ def build_forest(trace: FoldedTrace) -> Forest:
 def _parents(trace: FoldedTrace) -> Numbers:
     """By row, the row of the named parent, else of the call whose answer contained the step, else `ROOT`."""
     steps, named = trace.steps, trace.steps.columns.parent
-    known, number = named >= 0, np.maximum(named, 0)
-    parents = np.where(known, trace.first[number], ROOT)
-    contested = np.flatnonzero(known & (trace.contents[number] > 1))
-    parents[contested] = _variants(parents[contested], trace.contents[named[contested]], contested, steps)
+    parents, told = np.append(trace.first, ROOT)[named], np.append(trace.contents, 0)[named]  # the last are for `NONE`
+    contested = np.flatnonzero(told > 1)
+    parents[contested] = _variants(parents[contested], told[contested], contested, steps)
     if trace.carriers:
         direct = steps.of_sources("direct")
         for row, carriers in trace.carriers.items():

@@ -1,9 +1,10 @@
-"""Interactions and links: each logical call once, singly and by caller and callee."""
+"""Interactions and links: believed calls in causal order, and each logical call once, by caller and callee."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import chain
 from typing import Final, NamedTuple, overload
 
@@ -11,10 +12,9 @@ import numpy as np
 
 from concord.assessment.results import MAX_STEP_IDS
 from concord.trace.attributes import EdgeKind, KnownBy, Support
-from concord_evaluator.trace.attempts import PROVENANCES, Attempts, Provenance
-from concord_evaluator.trace.attribution import NOT_IN_GRAPH
-from concord_evaluator.trace.columns import NONE, Amounts, Bytes, Codes, Flags, StepRecord, Steps, are, changes
-from concord_evaluator.trace.trees import ROOT, Numbers, compact
+from concord_evaluator.trace.attribution import NOT_IN_GRAPH, PROVENANCES, Attempts, Provenance
+from concord_evaluator.trace.columns import NEVER, NONE, Amounts, Flags, StepRecord, Steps, changes
+from concord_evaluator.trace.trees import ROOT, Numbers, largest_above, nearest, ordered
 
 # Interactions: the calls between agents, each logical call once, with its provenance.
 
@@ -107,9 +107,9 @@ class CallList(Sequence[Call]):
     def __init__(self, attempts: Attempts, steps: Steps, number: Numbers, parent: Numbers) -> None:
         self.attempts, self.steps, self.number, self.parent = attempts, steps, number, parent
         self.row: Numbers = attempts.row[number]
-        self.caller: Codes = attempts.caller[number]
-        self.callee: Codes = attempts.callee[number]
-        self.provenance: Bytes = attempts.provenance[number]
+        self.caller: Numbers = attempts.caller[number]
+        self.callee: Numbers = attempts.callee[number]
+        self.provenance: Numbers = attempts.provenance[number]
 
     def __len__(self) -> int:
         return len(self.number)
@@ -124,7 +124,7 @@ class CallList(Sequence[Call]):
     def between_agents(self) -> Flags:
         """By attempt, whether an agent of the team called another."""
         outside = [self.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)]
-        inside = ~are(self.caller, outside) & ~are(self.callee, outside)
+        inside = ~np.isin(self.caller, outside) & ~np.isin(self.callee, outside)
         between: Flags = inside & (self.caller != self.callee)
         return between
 
@@ -150,6 +150,71 @@ def call_of(number: int, attempts: Attempts, steps: Steps, parent: int | None) -
     caller, callee = names[attempts.caller[number]], names[attempts.callee[number]]
     provenance = PROVENANCES[attempts.provenance[number]]
     return Call(caller, callee, steps.record(int(attempts.row[number])), provenance, parent)
+
+
+# Causal order: each call after the call that it was made in. Clocks only order calls without such a bond.
+
+
+def causal_order(attempts: Attempts, steps: Steps, counted: Flags) -> tuple[Numbers, Numbers]:
+    """The numbers of the attempts in `counted` in causal order: each after the call that it was made in. And by place
+    in this order, the place of that call, or `ROOT`.
+
+    Calls without such a bond are sorted by their starts. A start before the parent's counts as the parent's, since the
+    clocks of different machines cannot be compared; an unknown start does too. The children of an attempt that does
+    not count belong to the nearest call above it that does.
+    """
+    parents = _parents(attempts, len(steps.columns))
+    started = steps.columns.started_us[attempts.row]
+    start = largest_above(parents, np.where(started == NEVER, -np.inf, started.astype(np.float64)))
+    order = _sorted(np.flatnonzero(counted), start, ordered(parents).depth, attempts, steps)
+    place = np.full(len(attempts) + 1, ROOT, np.int64)
+    place[order] = np.arange(len(order))
+    return order, place[nearest(parents, counted)[order]]
+
+
+def _sorted(
+    numbers: Numbers,
+    start: Amounts,
+    depth: Numbers,
+    attempts: Attempts,
+    steps: Steps,
+) -> Numbers:
+    """The attempts by start, depth and step id. Compares texts only where start and depth are equal."""
+    starts, depths = start[numbers], depth[numbers]
+    order = np.lexsort((depths, starts))
+    starts, depths = starts[order], depths[order]
+    first = np.flatnonzero(changes(starts, depths))
+    sizes = np.diff(np.append(first, len(order)))
+    in_order = numbers[order]
+    for begin, size in zip(first[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        in_order[begin : begin + size] = _by_id(in_order[begin : begin + size].tolist(), attempts, steps)
+    return in_order
+
+
+def _by_id(numbers: Sequence[int], attempts: Attempts, steps: Steps) -> list[int]:
+    names, row = steps.names.texts, attempts.row
+
+    def key(number: int) -> tuple[str, str, str, str]:
+        ends = names[attempts.caller[number]], names[attempts.callee[number]]
+        return steps.step_id(row[number]), *ends, steps.trace_id(row[number])
+
+    return sorted(numbers, key=key)
+
+
+def _parents(attempts: Attempts, n_rows: int) -> Numbers:
+    """By attempt, the number of the one that it was made in, or `ROOT`.
+
+    Contradictory reports may form a cycle of parents; its members lose their parents.
+    """
+    first = np.full(n_rows + 1, len(attempts), np.int64)
+    """By row, the first attempt that it belongs to."""
+    first[attempts.row[::-1]] = np.arange(len(attempts))[::-1]
+    np.minimum.at(first, attempts.other_row, attempts.attempt_of_other)
+    parents = first[attempts.parent]
+    parents[parents == len(attempts)] = ROOT
+    if (cyclic := ordered(parents).cyclic).any():
+        parents[cyclic] = ROOT
+    return parents
 
 
 # Links: the logical calls of each agent to each other agent, as columns. A logical call has one attempt or more.
@@ -202,12 +267,12 @@ class Links(Mapping[Link, "LinkCalls"]):
         return self.row[self.calls[:-1]]
 
     @cached_property
-    def caller(self) -> Codes:
+    def caller(self) -> Numbers:
         """By link, the code of the caller."""
         return self.attempts.caller[self.numbers[self.calls[self.links[:-1]]]]
 
     @cached_property
-    def callee(self) -> Codes:
+    def callee(self) -> Numbers:
         """By link, the code of the callee."""
         return self.attempts.callee[self.numbers[self.calls[self.links[:-1]]]]
 
@@ -219,7 +284,7 @@ class Links(Mapping[Link, "LinkCalls"]):
     @cached_property
     def link_of_call(self) -> Numbers:
         """By call, the number of its link."""
-        return np.repeat(compact(np.arange(len(self))), self.n_calls)
+        return np.repeat(np.arange(len(self)), self.n_calls)
 
     @cached_property
     def link_of_attempt(self) -> Numbers:
@@ -244,21 +309,22 @@ class Links(Mapping[Link, "LinkCalls"]):
     @cached_property
     def retries(self) -> Numbers:
         """By link, the number of attempts that repeat another one."""
-        return np.bincount(self.link_of_attempt[_repeats(self.row, self.steps)], minlength=len(self))
+        repeats = self.steps.columns.retry_of[self.row] != NONE
+        return np.bincount(self.link_of_attempt[repeats], minlength=len(self))
 
     @cached_property
-    def edge_kind(self) -> Bytes:
+    def edge_kind(self) -> Numbers:
         """By call, how it connects its agents: an index in `EDGE_KINDS`."""
         return self.steps.columns.edge_kind[self.first_row]
 
     @cached_property
-    def provenance(self) -> Bytes:
+    def provenance(self) -> Numbers:
         """By call, the provenance of its least trusted attempt, as an index in `PROVENANCES`."""
         trust = self.attempts.provenance[self.numbers]
         return np.maximum.reduceat(trust, self.calls[:-1]) if len(self) else trust
 
     @cached_property
-    def requests(self) -> Codes:
+    def requests(self) -> Numbers:
         """By call, the rank of the digest of its request, or `NONE`."""
         return self.steps.columns.request[self.first_row]
 
@@ -273,8 +339,8 @@ class Links(Mapping[Link, "LinkCalls"]):
 
     def first_step_ids(self, attempts: Flags) -> list[str]:
         """The first `MAX_STEP_IDS` distinct step ids of the chosen attempts, sorted."""
-        chosen = np.unique(self.steps.columns.step[self.row[attempts]])
-        return self.steps.step_ids.smallest(chosen, MAX_STEP_IDS)
+        chosen = np.unique(self.steps.columns.step[self.row[attempts]]).tolist()
+        return nsmallest(MAX_STEP_IDS, {self.steps.step_ids[number] for number in chosen})
 
     def among(self, calls: Flags) -> "Links":
         """Those of the calls that are chosen, by call."""
@@ -316,18 +382,15 @@ class LinkCalls:
     @cached_property
     def calls(self) -> Sequence[Interaction]:
         """The calls, by trace and the step id of the first attempt, which may be one that nobody reported."""
+        steps, rows = self.links.steps, self.links.row[slice(*self._bounds)]
+        first = _first_attempts(steps.columns.step[rows].tolist(), steps.columns.retry_of[rows].tolist())
+
+        def key(call: int) -> tuple[str, str]:
+            number = first[int(steps.columns.step[self.links.first_row[call]])]
+            return steps.trace_ids[steps.traces[number]], steps.step_ids[number]
+
         start, end = self.links.links[self.number : self.number + 2].tolist()
-        made = [self.links.interaction(call) for call in range(start, end)]
-        repeats: defaultdict[str, dict[str, str | None]] = defaultdict(dict)
-        for record in (attempt.record for call in made for attempt in call):
-            repeats[record.trace_id][record.step_id] = record.retry_of
-        first = {trace_id: _first_attempts(named) for trace_id, named in repeats.items()}
-
-        def key(call: Interaction) -> tuple[str, str]:
-            record = call[0].record
-            return record.trace_id, first[record.trace_id][record.step_id]
-
-        return sorted(made, key=key)
+        return [self.links.interaction(call) for call in sorted(range(start, end), key=key)]
 
     @property
     def failed(self) -> int:
@@ -382,45 +445,41 @@ def join_attempts(attempts: Attempts, steps: Steps, parents: Numbers) -> Links:
         first[call], nth[call] = min(call), range(len(call))
     numbers = np.lexsort((nth, first))
     begins = changes(first[numbers])
-    calls = compact(np.append(np.flatnonzero(begins), len(attempts)))
-    return Links(steps, attempts, compact(numbers), calls, _bounds(np.bincount(link[numbers[begins]])), parents)
-
-
-def _repeats(rows: Numbers, steps: Steps) -> Flags:
-    """By row, whether its attempt repeats another one."""
-    return np.isin(rows, np.array(sorted(steps.retry_of), np.int64))
+    calls = np.append(np.flatnonzero(begins), len(attempts))
+    return Links(steps, attempts, numbers, calls, _bounds(np.bincount(link[numbers[begins]])), parents)
 
 
 def _bounds(sizes: Numbers) -> Numbers:
-    return compact(np.append(0, np.cumsum(sizes)))
+    return np.append(0, np.cumsum(sizes))
 
 
 def _repeated(attempts: Attempts, link: Numbers, steps: Steps) -> Iterator[list[int]]:
-    """The attempts at each call that has several, by their step ids."""
-    named = {steps.retry_of[row] for row in attempts.row[_repeats(attempts.row, steps)].tolist()}
-    repeated = np.isin(steps.columns.step[attempts.row], steps.step_ids.places(named))
-    involved = _repeats(attempts.row, steps) | repeated
-    by_link: defaultdict[tuple[int, str], dict[str, int]] = defaultdict(dict)
+    """The attempts at each call that has several, by their step ids. `link`: by attempt."""
+    step, retry_of = steps.columns.step[attempts.row], steps.columns.retry_of[attempts.row]
+    involved = (retry_of != NONE) | np.isin(step, retry_of[retry_of != NONE])
+    by_link: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for number in np.flatnonzero(involved).tolist():
-        row = int(attempts.row[number])
-        by_link[int(link[number]), steps.trace_id(row)][steps.step_id(row)] = number
-    for of_link in by_link.values():
-        first = _first_attempts({step_id: steps.retry_of.get(int(attempts.row[n])) for step_id, n in of_link.items()})
-        calls: defaultdict[str, list[int]] = defaultdict(list)
-        for step_id in sorted(of_link):
-            calls[first[step_id]].append(of_link[step_id])
+        by_link[int(link[number])][int(step[number])] = number
+    for made in by_link.values():
+        first = _first_attempts([*made], retry_of[[*made.values()]].tolist())
+        calls: defaultdict[int, list[int]] = defaultdict(list)
+        for each in sorted(made, key=steps.step_ids.__getitem__):
+            calls[first[each]].append(made[each])
         yield from (call for call in calls.values() if len(call) > 1)
 
 
-def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
-    """By step id, the first attempt of its call. Nobody may have reported that attempt."""
-    first: dict[str, str] = {}
-    for step_id in repeats:
-        chain: dict[str, None] = {}
-        current = step_id
+def _first_attempts(steps: Sequence[int], retry_of: Sequence[int]) -> dict[int, int]:
+    """By step, the first attempt of its call, which nobody may have reported: numbers of steps.
+
+    `retry_of`: the attempt that each step repeats, or `NONE`.
+    """
+    repeats, first = dict(zip(steps, retry_of, strict=True)), dict[int, int]()
+    for step in steps:
+        chain: dict[int, None] = {}
+        current = step
         while current not in first and current not in chain:
             chain[current] = None
-            current = repeats.get(current) or current
-        root = first.get(current, current)
-        first.update(dict.fromkeys(chain, root))
+            if (repeated := repeats.get(current, NONE)) != NONE:
+                current = repeated
+        first.update(dict.fromkeys(chain, first.get(current, current)))
     return first

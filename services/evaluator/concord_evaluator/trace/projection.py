@@ -1,29 +1,32 @@
 """The projection: derives the calls between agents from steps. Graph, metrics and findings are built on it."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
 
-from concord.assessment.cost import ModelUse
+from concord.assessment.cost import MAX_USES, ModelUse
 from concord.assessment.results import Observability, ParticipantObservability, StepCounts, TraceIntegrity
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.trace.attempts import (
+from concord_evaluator.trace.attribution import (
+    NOT_IN_GRAPH,
     PROVENANCES,
     Contradictions,
     Provenance,
-    causal_order,
+    Users,
+    attribute,
+    bound_undeclared,
     find_attempts,
+    participant_of,
     without_refuted,
 )
-from concord_evaluator.trace.attribution import NOT_IN_GRAPH, attribute, bound_undeclared, participant_of
-from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps, are
+from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps
 from concord_evaluator.trace.fold import FoldedTrace, Forest, build_forest, fold
-from concord_evaluator.trace.links import CallList, Interaction, Link, Links, calls_on, join_attempts
-from concord_evaluator.trace.reading import summed_uses
+from concord_evaluator.trace.links import CallList, Interaction, Link, Links, calls_on, causal_order, join_attempts
 from concord_evaluator.trace.trees import ROOT, below_any
 
 Evidence = Literal["any", "corroborated", "observed"]
@@ -99,7 +102,7 @@ def project(
         attempts = without_refuted(attempts, steps, roster, contradicted)
     counted = np.array([each in _COUNTED[evidence] for each in PROVENANCES], np.bool_)
     order, parents = causal_order(attempts, steps, counted[attempts.provenance])
-    places = np.full(len(attempts), ROOT, parents.dtype)
+    places = np.full(len(attempts), ROOT)
     places[order] = parents
     logical = join_attempts(attempts, steps, places)
     sorted_calls = _sort_calls(logical)
@@ -122,7 +125,7 @@ def project(
         unnamed=made.n_unnamed,
         steps=_step_counts(steps),
         integrity=_integrity(trace, forest, contradicted.total, structural),
-        uses=summed_uses(made.users, steps),
+        uses=_summed_uses(made.users, steps),
     )
 
 
@@ -140,9 +143,9 @@ def _sort_calls(logical: Links) -> _SortedCalls:
     names = logical.steps.names
     caller, callee = logical.caller[logical.link_of_call], logical.callee[logical.link_of_call]
     green, outside = names.code(GREEN_AGENT), [names.code(each) for each in sorted(NOT_IN_GRAPH)]
-    inside = ~are(callee, outside)
+    inside = ~np.isin(callee, outside)
     between = (caller != green) & (callee != green)
-    named = between & ~are(caller, outside) & inside
+    named = between & ~np.isin(caller, outside) & inside
     structural = named & (caller != callee)
     return _SortedCalls(
         structural=structural,
@@ -188,6 +191,32 @@ def _tokens(forest: Forest) -> int | None:
     told = (tokens != NONE) & ~forest.refused
     uncovered = tokens[told & ~below_any(forest.parents, told)].tolist()
     return sum(uncovered) if uncovered else None
+
+
+def _summed_uses(users: Users, steps: Steps) -> Sequence[ModelUse]:
+    """The model calls by agent and model, most calls first; at most `MAX_USES`."""
+    columns, names = steps.columns, steps.names.texts
+    told = (columns.model, columns.model_tokens, columns.model_input, columns.model_output)
+    sums: defaultdict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * 6)
+    for agent, model, *amounts in zip(users.agent.tolist(), *(each[users.row].tolist() for each in told), strict=True):
+        untold, unsplit = amounts[0] == NONE, amounts[0] != NONE and NONE in amounts[1:]
+        used = sums[agent, model]
+        for place, amount in enumerate((1, untold, unsplit, *(max(each, 0) for each in amounts))):
+            used[place] += amount
+    summed = [
+        ModelUse(
+            agent=names[agent],
+            model=None if model == NONE else names[model],
+            calls=calls,
+            untold=untold,
+            unsplit=unsplit,
+            tokens=tokens,
+            input_tokens=read,
+            output_tokens=written,
+        )
+        for (agent, model), (calls, untold, unsplit, tokens, read, written) in sums.items()
+    ]
+    return sorted(summed, key=lambda use: (-use.calls, use.agent, use.model or ""))[:MAX_USES]
 
 
 def _step_counts(steps: Steps) -> StepCounts:

@@ -3,9 +3,8 @@
 Every function doubles the distance that it looks up in each round, so that a tree of any depth takes few rounds.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -15,16 +14,6 @@ ROOT: Final = -1
 Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 _Flags: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 _Amounts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
-
-
-def viewed(array: "np.ndarray[tuple[int], np.dtype[Any]]") -> Sequence[int]:
-    """The array for a loop over its numbers, a million of which would take forty megabytes as a list."""
-    return array.data
-
-
-def compact(numbers: Numbers) -> Numbers:
-    """The same in half of the memory, if they fit. They are not below -1."""
-    return numbers.astype(np.int32) if numbers.max(initial=0) < 2**31 else numbers
 
 
 @dataclass(frozen=True, slots=True)

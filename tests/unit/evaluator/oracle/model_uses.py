@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from concord.trace.stored_step import Step
-from concord_evaluator.trace.chunks import INPUT_TOKENS, OUTPUT_TOKENS
-from concord_evaluator.trace.reading import CLIENT_PREFIX, calls_model
+from concord_evaluator.trace.reading import CLIENT_PREFIX, INPUT_TOKENS, OUTPUT_TOKENS, calls_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from concord.trace.attributes import (
 )
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
-from concord_evaluator.trace.chunks import EARLIEST
+from concord_evaluator.trace.reading import EARLIEST
 from tests.kit.digests import StepDigest
 from tests.unit.evaluator.oracle.model_uses import StepUse, use_in
 

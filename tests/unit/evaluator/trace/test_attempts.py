@@ -10,7 +10,7 @@ from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import Projection
-from concord_evaluator.trace.attempts import Claim
+from concord_evaluator.trace.attribution import Claim
 from tests.kit.traces import call, edges, observed, projected, proxied, reported_by, tool, url_of
 
 

@@ -1,4 +1,4 @@
-"""The distinct combinations of columns, and which codes are among a few."""
+"""The distinct combinations of columns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,14 +7,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.trace.columns import are, cases
+from concord_evaluator.trace.columns import cases
 
 CODES = st.integers(-3, 3)
 ROWS = st.lists(st.tuples(CODES, CODES, CODES), max_size=20)
 
 
 def columns(rows: Sequence[tuple[int, ...]]) -> list["np.ndarray[Any, Any]"]:
-    return [np.array([row[place] for row in rows], np.int32) for place in range(3)]
+    return [np.array([row[place] for row in rows], np.int64) for place in range(3)]
 
 
 @given(rows=ROWS)
@@ -23,9 +23,3 @@ def test_a_case_is_a_combination_and_its_row_the_first_that_has_it(rows: list[tu
     distinct = sorted({*rows})
     assert case.tolist() == [distinct.index(row) for row in rows]
     assert place.tolist() == [rows.index(each) for each in distinct]
-
-
-@given(codes=st.lists(CODES, max_size=20), few=st.lists(CODES, max_size=3))
-def test_codes_are_among_a_few_as_numpy_says(codes: list[int], few: list[int]) -> None:
-    some = np.array(codes, np.int32)
-    assert are(some, few).tolist() == np.isin(some, few).tolist()

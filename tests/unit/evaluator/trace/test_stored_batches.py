@@ -1,4 +1,4 @@
-"""Lean steps: a stored batch that is decoded without what no column holds tells the same as the whole one."""
+"""Stored batches: what they tell is what their reports tell, and few of them are read a second time."""
 
 import json
 import pickle
@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.trace.decoding import ReadBatch, StoredReports
+from concord.trace.decoding import ReadBatch, StoredReports, read
 from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step, read_usual
+from concord.trace.stored_step import Step, content_digest, read_usual
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
-from concord_evaluator.trace.chunks import read_lean, read_some
 from concord_evaluator.trace.fold import fold
 from tests.kit.strategies import steps
 from tests.kit.traces import model_of, roster
@@ -69,14 +68,6 @@ def test_any_form_of_a_step_is_read_as_the_models_read_it(
     assert found == expected
 
 
-def test_a_field_in_another_form_is_not_overlooked() -> None:
-    step = {"step_id": "1", "trace_id": "t", "call_type": "TOOL"}
-    assert read_lean(json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "a", "steps": [step]}).encode())
-    for other in ({"parentStepId": "0"}, {"step_action": {"agent_invocation": {"agentName": "b"}}}):
-        sent = {"batch_id": "b", "trace_id": "t", "reporter": "a", "steps": [step | other]}
-        assert read_lean(json.dumps(sent).encode()) is None
-
-
 def _in_memory(batch: ReportBatch) -> ReadBatch:
     """The batch with its steps in memory, without those that only the models read, and those with answers."""
     read = read_usual(unpack(batch.body))
@@ -108,8 +99,17 @@ def test_only_repetitions_that_no_column_tells_apart_are_read_again() -> None:
     claimed = observed._replace(reporter="A", channel=Channel.HTTP)
     read_again = []
     for again in (seen, claim):
-        with patch("concord_evaluator.trace.chunks.read_some", wraps=read_some) as reading:
+        with patch("concord_evaluator.trace.fold.content_digest", wraps=content_digest) as reading:
             trace = fold(StoredReports([stored([again], claimed), stored([seen], observed)]))
         read_again.append((reading.call_count, len(trace.records)))
     assert read_again == [(2, 1), (0, 2)]
     assert [each.attestations[0].observed for each in trace.records] == [True, False]
+
+
+def test_only_batches_with_an_unclear_repetition_are_decoded_again() -> None:
+    step = {"step_id": "1", "trace_id": "t", "call_type": "TOOL"}
+    report = Report(Step.of(InteractionStep.model_validate(step)), "A", False, Channel.HTTP, NOW)
+    batches = [stored([step], report), stored([step | {"step_id": "2"}], report), stored([step], report)]
+    with patch("concord.trace.decoding.read", wraps=read) as reading:
+        trace = fold(StoredReports(batches))
+    assert (reading.call_count, trace.duplicate) == (3 + 2, 1)
