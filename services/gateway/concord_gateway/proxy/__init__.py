@@ -15,7 +15,7 @@ from concord_gateway.calls import Channels
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.carrier import Carrier
-from concord_gateway.proxy.endpoint import NO_CALLEE, Addresses, OpenChannels, ProxyEndpoint
+from concord_gateway.proxy.endpoint import NO_CALLEE, OpenChannels, ProxyEndpoint
 from concord_gateway.proxy.limits import ByteBudget
 from concord_gateway.proxy.upstream import Upstream
 
@@ -29,10 +29,9 @@ def proxy_routes(
     channels = OpenChannels(Channels(storage.assessments, storage.registry, public_url))
     callees = Callees(storage.assessments, upstream)
     endpoint = ProxyEndpoint(token_keys, callees, channels, carrier, closed, public_url)
-    addresses = Addresses(token_keys, callees, channels, closed, public_url)
     paths = (f"{PROXY_PATH}/{{token}}/{{callee}}", f"{PROXY_PATH}/{{token}}/{{callee}}/{{rest:path}}")
     calls = [Route(path, endpoint, include_in_schema=False) for path in paths]
     return [
-        Route(f"{PROXY_PATH}/{{token}}/{NO_CALLEE}", addresses.answer, methods=["GET"], include_in_schema=False),
+        Route(f"{PROXY_PATH}/{{token}}/{NO_CALLEE}", endpoint.address, methods=["GET"], include_in_schema=False),
         *calls,
     ]
