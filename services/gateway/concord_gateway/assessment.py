@@ -7,10 +7,9 @@ import time
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import structlog
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, VerdictHead
@@ -22,7 +21,14 @@ from concord.tracing import TRIAL_ID, span
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
 from concord_gateway.drivers import TrialNotRunError, outcome_of
-from concord_gateway.evaluation import EvaluationFailedError, Evaluations, LostEvaluations, MadeRow, wait_for_storage
+from concord_gateway.evaluation import (
+    EvaluationFailedError,
+    Evaluations,
+    LostEvaluations,
+    MadeRow,
+    retrying,
+    wait_for_storage,
+)
 from concord_gateway.instruments import Instruments
 from concord_gateway.plan import Participants
 from concord_gateway.progress import Progress
@@ -35,12 +41,7 @@ logger = logging.getLogger(__name__)
 _TOKEN_GRACE_S: Final = 300.0
 """How long after its assessment a token is still accepted for late reports, which are only counted."""
 
-_UNTIL_ROOM: Final[dict[str, Any]] = {
-    "retry": retry_if_exception_type(StorageFullError),
-    "stop": stop_after_delay(5),
-    "wait": wait_fixed(0.1),
-    "reraise": True,
-}
+_UNTIL_ROOM_S: Final = 5.0
 """Redis frees the memory of what was deleted in the background."""
 
 
@@ -142,8 +143,7 @@ class RunningAssessment:
         except StorageUnavailableError as error:
             logger.warning("cannot decide who lost trials: %s", error)
             return False
-        more_s = time.monotonic() - began + sum(self._spent.get(trial.trial_id, 0.0) for trial in again)
-        self._deadline += more_s
+        self._deadline += time.monotonic() - began + sum(self._spent.get(trial.trial_id, 0.0) for trial in again)
         for trial in again:
             self._lost.forget(trial.trial_id)
             if (waiting := self._evaluating.get(trial.trial_id)) is not None:
@@ -172,34 +172,26 @@ class RunningAssessment:
             await self.record.close_trial(trial, outcome)
         except StorageFullError as error:
             await self._lose_to_full_storage(trial, str(error))
-            return
         except StorageUnavailableError as error:
             self._lose(trial, unreachable, str(error))
-            return
         except TrialNotRunError as error:
             self._lose(trial, Loss.ENVIRONMENT, str(error))
-            return
         except OverBudgetError as error:
             self._lose(trial, Loss.LIMIT, str(error))
-            return
         except Exception as error:  # of whatever agents answered: it costs the team this trial, and not the row
             logger.exception("cannot play %s", trial.trial_id)
             self._lose(trial, Loss.ERROR, f"{type(error).__name__}: {error}")
-            return
-        await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
-        await self._hand_over(trial, evaluations)
+        else:
+            await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
+            await self._hand_over(trial, evaluations)
 
     async def _hand_over(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
-        await self._wait_for_evaluators()
-        evaluation = self._evaluating[trial.trial_id] = evaluations.create_task(self._evaluate(trial))
-        evaluation.add_done_callback(lambda _: self.evaluations.release())
-
-    async def _wait_for_evaluators(self) -> None:
-        """Takes a slot among the trials that await evaluation. The waiting time is not charged to the team."""
+        """Begins an evaluation when there is a slot for it. The time until then is not charged to the team."""
         began = time.monotonic()
         await self.evaluations.acquire()
-        waited_s = time.monotonic() - began
-        self._deadline += waited_s
+        self._deadline += time.monotonic() - began
+        evaluation = self._evaluating[trial.trial_id] = evaluations.create_task(self._evaluate(trial))
+        evaluation.add_done_callback(lambda _: self.evaluations.release())
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
         """The outcome of a trial that did not start because the earlier trials used up the assessment's time."""
@@ -240,7 +232,7 @@ class RunningAssessment:
         if share is not None and share >= FILLED:
             with suppress(StorageUnavailableError):
                 await self.storage.traces.delete(trial.trace_id)
-                async for attempt in AsyncRetrying(**_UNTIL_ROOM):
+                async for attempt in retrying(StorageFullError, _UNTIL_ROOM_S, pause_s=0.1):
                     with attempt:
                         await self.participants.close(trial.trace_id)
                         await self.record.save()  # a successor would take it for a trial that its gateway lost
