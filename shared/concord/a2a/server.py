@@ -10,7 +10,6 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from a2a.compat.v0_3 import conversions
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.compat.v0_3.rest_adapter import REST03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -28,6 +27,7 @@ from a2a.utils import json_utils
 from a2a.utils.error_handlers import build_rest_error_payload, rest_stream_error_handler
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from a2a.utils.errors import InvalidRequestError as InvalidRequest
+from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
@@ -42,9 +42,7 @@ from concord.a2a.messages import (
     IncomingMessage,
     data_of,
     data_part,
-    json_of,
     new_message,
-    object_of,
     text_part,
     texts_of,
 )
@@ -207,9 +205,6 @@ class Takeover:
         except Exception:
             logger.exception("task %s cannot be taken over", task.task_id)
 
-
-# The SDK calls it for data and metadata of 0.3 only, which are a `Value` or a `Struct`.
-conversions.MessageToDict = json_of  # type: ignore[assignment,attr-defined]  # not exported
 
 _INTERRUPTED_S: Final = 600.0
 _DURABLE_INTERRUPTED_S: Final = 5.0
@@ -514,7 +509,7 @@ def _incoming(context: RequestContext, task_id: str, context_id: str) -> Incomin
         text_parts=said,
         data_parts=structured,
         other_parts=len(message.parts) - len(said) - len(structured),
-        metadata=context.metadata | object_of(message.metadata),
+        metadata=context.metadata | MessageToDict(message.metadata),
         message_id=message.message_id,
         task_id=task_id,
         context_id=context_id,
