@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from concord.assessment.faults import PlantedFault
+from concord.assessment.results import TurnRecord
 from concord.assessment.suite_tasks import NoFamilyError, family_of, instance_of
 from concord.assessment.verdict import Cause
 from concord.bundle import Contents
@@ -16,11 +17,11 @@ from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered, Turns
-from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn
+from concord_gateway.rounds.exchange import Rounds, SeatMessage
 from concord_gateway.rounds.reply import Outgoing, Reply
 from concord_gateway.rounds.texts import as_text
 
-Replies = Mapping[str, Reply | Turn]
+Replies = Mapping[str, Reply | TurnRecord]
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def _recorded(contents: Contents, trial_id: str) -> Recorded | None:
     sent = by_rounds([batch for batch in stored.batches if batch.is_observed], Roster(seats), record).messages
     rounds = Rounds(task, record.max_rounds, round=record.rounds)
     rounds.messages = [_message(each, record.rounds) for each in sent]
-    rounds.turns = [Turn(each.round, each.seat, each.state, each.error) for each in record.turns]
+    rounds.turns = list(record.turns)
     rounds.answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
     rounds.answered_in = dict(record.answered_in)
     ended = Ended(task, family, rounds, [each.step_id for each in sent])

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
@@ -22,7 +22,7 @@ from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry, new_step_id
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import graded_answer, outcome_of
-from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire, default_rounds
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Wire, default_rounds
 from concord_gateway.rounds.reply import Reply
 from concord_gateway.rounds.texts import answers_by_seat, as_text, solo_task, turn_text
 
@@ -98,7 +98,7 @@ def _texts(rounds: Rounds, asked: Sequence[str]) -> dict[str, str]:
 
 
 def _taken(
-    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | Turn], seats: dict[str, _Seat]
+    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | TurnRecord], seats: dict[str, _Seat]
 ) -> list[Step]:
     """The steps of the messages in the replies of a round. Raises OverBudgetError.
 
@@ -124,12 +124,15 @@ def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: fl
 
 async def _turn(
     context: TrialContext, reading: Reading, seat: _Seat, text: str, number: int, limit_s: float
-) -> Reply | Turn:
+) -> Reply | TurnRecord:
     name = seat.entry.id
     seat.step_id = new_step_id()
 
     def note(update: TaskUpdate) -> None:
         context.progress.note(f"round {number}, {name}: {update.text or update.state}")
+
+    def turn(state: Literal["late", "failed"], error: str) -> TurnRecord:
+        return TurnRecord(round=number, seat=name, state=state, error=error)
 
     async with context.trial_calls.work.piece():
         pass  # the seats of a round are asked one after the other
@@ -140,16 +143,16 @@ async def _turn(
             )
     except (TimeoutError, AgentTimeoutError) as error:
         seat.task_id, seat.was_late_after_s = "", limit_s
-        return Turn(number, name, "late", redact(str(error)) or f"no reply within {limit_s:g} s")
+        return turn("late", redact(str(error)) or f"no reply within {limit_s:g} s")
     except (AgentUnreachableError, RemoteError) as error:
         seat.task_id = ""
-        return Turn(number, name, "failed", redact(str(error)))
+        return turn("failed", redact(str(error)))
     seat.was_late_after_s = None
     seat.context_id = answer.context_id or seat.context_id
     seat.task_id = answer.task_id if answer.state is TaskState.INPUT_REQUIRED else ""
     if not answer.succeeded:
-        return Turn(number, name, "failed", redact(f"ended with {answer.state}: {answer.status_text}"))
-    return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
+        return turn("failed", redact(f"ended with {answer.state}: {answer.status_text}"))
+    return await reading.read(name, answer) or turn("failed", str(reading.fault))
 
 
 def _step(context: TrialContext, message: SeatMessage, text: str, seats: dict[str, _Seat], times: StepTimes) -> Step:
@@ -187,9 +190,7 @@ def _outcome(context: TrialContext, task: SuiteTask, rounds: Rounds, time_used: 
         rounds=rounds.round,
         max_rounds=rounds.max_rounds,
         answered_in=rounds.answered_in,
-        turns=[
-            TurnRecord(round=turn.round, seat=turn.seat, state=turn.state, error=turn.error) for turn in rounds.turns
-        ],
+        turns=rounds.turns,
     )
     return outcome.model_copy(update={"rounds": record})
 
