@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.a2a.card_signing import read_card_key
-from concord.llm import LLM, LLMSettings
+from concord.llm import LLMSettings
 from concord.loopback import LOOPBACK
 from concord.processes import ProcessPool
 from concord.service.middleware import BodyLimit, OneLeadingSlash, TokenPathLimit
@@ -70,7 +70,14 @@ def create_app(
             connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s, settings.credentials) as upstream,
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
-            _contexts(settings, card_url, response_llm, instruments) as contexts,
+            AssistantContexts(
+                settings.environment_url or settings.proxy_url or card_url,
+                max_environments=settings.max_assessments,
+                idle_s=settings.environment_idle_s,
+                environment_command=settings.environment_command,
+                response_llm=response_llm,
+                instruments=instruments,
+            ) as contexts,
             environment_routes(contexts) as routes,
             _pool(pool) as checking,
         ):
@@ -131,26 +138,6 @@ async def _pool(shared: ProcessPool | None) -> AsyncIterator[ProcessPool]:
         return
     async with ProcessPool(max(2, os.cpu_count() or 1), memory_bytes=POOL_BYTES) as own:
         yield own
-
-
-@asynccontextmanager
-async def _contexts(
-    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None, instruments: Instruments
-) -> AsyncIterator[AssistantContexts]:
-    """The green agents of assistants. Their environments end with the gateway."""
-    contexts = AssistantContexts(
-        settings.environment_url or settings.proxy_url or card_url,
-        max_environments=settings.max_assessments,
-        idle_s=settings.environment_idle_s,
-        environment_command=settings.environment_command,
-        response_llm=response_llm,
-        instruments=instruments,
-    )
-    contexts.start()
-    try:
-        yield contexts
-    finally:
-        await contexts.aclose()
 
 
 def _log_who_may_assess(keys: ApiKeys, where: str) -> None:
