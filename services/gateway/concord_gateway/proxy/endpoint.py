@@ -11,7 +11,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import structlog
-from cachetools import LRUCache
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -42,27 +41,6 @@ _KEPT: Final = (
     "defaultInputModes",
     "defaultOutputModes",
 )
-_MAX_TRIALS: Final = 256
-
-
-class OpenChannels:
-    """Looks up the channels of trials, and caches those that are final: every call needs one."""
-
-    def __init__(self, channels: Channels) -> None:
-        self._channels = channels
-        self._final: LRUCache[str, TrialChannel | None] = LRUCache(_MAX_TRIALS)
-
-    async def of(self, claims: Claims) -> TrialChannel | None:
-        """The channel of the token's trial, None if its task has no seats. Raises StorageUnavailableError.
-
-        A trial's channel is stored before its tokens are issued, so a trial without one gets none later.
-        """
-        if claims.trace_id in self._final:
-            return self._final[claims.trace_id]
-        channel = await self._channels.load(claims.assessment_id, claims.trace_id)
-        if channel is None or channel.is_open:
-            self._final[claims.trace_id] = channel
-        return channel
 
 
 def place_between_seats(request: AuthorisedRequest, rpc: RpcRequest, calls: CallRecorder) -> None:
@@ -156,7 +134,7 @@ class ProxyEndpoint:
         self,
         token_keys: TokenKeys,
         callees: Callees,
-        channels: OpenChannels,
+        channels: Channels,
         carrier: Carrier,
         closed: ClosedTrials,
         public_url: str,
