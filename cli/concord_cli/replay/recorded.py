@@ -19,7 +19,7 @@ from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered, Turns
 from concord_gateway.rounds.exchange import Rounds, SeatMessage
 from concord_gateway.rounds.reply import Outgoing, Reply
-from concord_gateway.rounds.texts import as_text
+from concord_gateway.rounds.texts import answer_text
 
 Replies = Mapping[str, Reply | TurnRecord]
 
@@ -37,7 +37,7 @@ class Ended:
     @cached_property
     def answers(self) -> dict[str, str]:
         """The last answers, by seat."""
-        return {seat: as_text(answer) for seat, answer in self.rounds.answers.items()}
+        return {seat: answer_text(answer) for seat, answer in self.rounds.answers.items()}
 
     @cached_property
     def grade(self) -> Grade:

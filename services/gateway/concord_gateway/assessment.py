@@ -14,13 +14,13 @@ import structlog
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, VerdictHead
 from concord.assessment.result_row import FILLED, Loss
-from concord.assessment.results import AgentAnswer, TrialOutcome
+from concord.assessment.results import TrialOutcome
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
 from concord.tracing import TRIAL_ID, span
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
-from concord_gateway.drivers import TrialNotRunError, outcome_of
+from concord_gateway.drivers import TrialNotRunError, outcome_of, unanswered
 from concord_gateway.evaluation import (
     EvaluationFailedError,
     Evaluations,
@@ -86,7 +86,7 @@ class RunningAssessment:
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
-        self._deadline = time.monotonic() + self.record.remaining_s
+        self._deadline = time.monotonic() + self.record.state.remaining_s
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         if (interrupted := self.record.interrupted) is not None:
@@ -115,7 +115,7 @@ class RunningAssessment:
                 await self._play(runner, tasks, evaluations)
         await self._lost.make_again(self._results, self.evaluations)
         await self.progress.tell("putting the row together")
-        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
+        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.state.failures)
         with span("aggregation"):
             return await self._results.row(request)
 
@@ -166,7 +166,7 @@ class RunningAssessment:
             if remaining_s <= 0:
                 outcome = self._not_started(trial)
             else:
-                budget_s = min(self.record.limits.trial_s, remaining_s)
+                budget_s = min(self.record.state.limits.trial_s, remaining_s)
                 tokens_until = await self.storage.now() + remaining_s + _TOKEN_GRACE_S
                 outcome = await runner.run(trial, task, budget_s=budget_s, tokens_until=tokens_until)
             await self.record.close_trial(trial, outcome)
@@ -195,10 +195,8 @@ class RunningAssessment:
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
         """The outcome of a trial that did not start because the earlier trials used up the assessment's time."""
-        error = f"not started: `timeout_s` ({self.record.limits.assessment_s:g} s) was used up"
-        answers = [
-            AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
-        ]
+        error = f"not started: `timeout_s` ({self.record.state.limits.assessment_s:g} s) was used up"
+        answers = [unanswered(entry.id, error, "timeout") for entry in self.plan.recipients]
         return outcome_of(trial.trial_id, answers, 0.0).model_copy(update={"closed_after": 0})
 
     async def _evaluate(self, trial: TrialSpec) -> None:
@@ -214,7 +212,7 @@ class RunningAssessment:
                 verdict = await self._results.of_trial(request)
         except EvaluationFailedError as error:
             self._lost.note(request, None)
-            self.record.failures.append(error.failure)
+            self.record.state.failures.append(error.failure)
             return
         self._lost.note(request, verdict)
         if verdict.assessment_results is not None:

@@ -21,10 +21,10 @@ from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry, new_step_id
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
-from concord_gateway.drivers.live import graded_answer, outcome_of
+from concord_gateway.drivers.live import graded_answer, outcome_of, unanswered
 from concord_gateway.rounds.exchange import Rounds, SeatMessage, Wire, default_rounds
 from concord_gateway.rounds.reply import Reply
-from concord_gateway.rounds.texts import answers_by_seat, as_text, solo_task, turn_text
+from concord_gateway.rounds.texts import answer_text, answers_by_seat, solo_task, turn_text
 
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
@@ -203,7 +203,7 @@ def solo_answers(task: SuiteTask, answer: JsonValue, own: AgentAnswer) -> list[A
     return [
         graded_answer(seat, answer_text(given[seat]))
         if seat in given
-        else AgentAnswer(agent=seat, state="failed", text=None, error="the agent alone gave no answer for it")
+        else unanswered(seat, "the agent alone gave no answer for it")
         for seat in task.answerers
     ]
 
@@ -213,12 +213,5 @@ def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
         return graded_answer(seat, answer_text(rounds.answers[seat]))
     last = next((turn for turn in reversed(rounds.turns) if turn.seat == seat), None)
     if last is not None and last.state in {"late", "failed"}:
-        return AgentAnswer(
-            agent=seat, state="timeout" if last.state == "late" else "failed", text=None, error=last.error
-        )
-    return AgentAnswer(agent=seat, state="failed", text=None, error=f"no answer in {rounds.round} rounds")
-
-
-def answer_text(answer: JsonValue) -> str:
-    """An answer as text, without secrets."""
-    return redact(as_text(answer))
+        return unanswered(seat, str(last.error), "timeout" if last.state == "late" else "failed")
+    return unanswered(seat, f"no answer in {rounds.round} rounds")
