@@ -73,12 +73,13 @@ def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
     routes = [route for route in create_rest_routes(requests, callers) if isinstance(route, Route)]
     of_0_3 = _Rest03(requests, callers).routes().items()
     routes += [Route(path, endpoint, methods=[method]) for (path, method), endpoint in of_0_3]
-    return [admitting(_reading_json(route), callers) for route in routes]
+    return [admitting(route, callers, is_rest=True) for route in routes]
 
 
-def admitting(route: Route, callers: Callers) -> Route:
+def admitting(route: Route, callers: Callers, *, is_rest: bool = False) -> Route:
     """The same route for admitted callers, others get 401; for bodies of at most `MAX_VALUES`, others get 413; and for
-    plain ones, others get 415."""
+    plain ones, others get 415. With `is_rest`, for bodies in JSON; others get 400, where the SDK answers 500 to bodies
+    that are not UTF-8 or are nested deeply."""
 
     async def handle(request: Request) -> Response:
         if not callers.admit(request):
@@ -88,6 +89,12 @@ def admitting(route: Route, callers: Callers) -> Route:
             return JSONResponse({"detail": detail}, 415, {"accept-encoding": "identity"})
         if values_in(await request.body()) > MAX_VALUES:
             return JSONResponse({"detail": f"the body holds more than {MAX_VALUES} values"}, 413)
+        try:
+            if is_rest:
+                json.loads(await request.body() or b"{}")
+        except (ValueError, RecursionError) as error:
+            refused = InvalidRequest(f"the body is not JSON: {type(error).__name__}")
+            return JSONResponse(build_rest_error_payload(refused), 400)
         response: Response = await route.endpoint(request)
         return response
 
@@ -98,22 +105,6 @@ def admitting(route: Route, callers: Callers) -> Route:
     handle.__signature__ = Signature([request_only, *named])  # type: ignore[attr-defined]
     methods = sorted((route.methods or set()) - {"HEAD"})
     return Route(route.path, handle, methods=methods)
-
-
-def _reading_json(route: Route) -> Route:
-    """The same route for bodies in JSON; others get 400. The SDK answers 500 to bodies that are not UTF-8 or are nested
-    deeply."""
-
-    async def handle(request: Request) -> Response:
-        try:
-            json.loads(await request.body() or b"{}")
-        except (ValueError, RecursionError) as error:
-            refused = InvalidRequest(f"the body is not JSON: {type(error).__name__}")
-            return JSONResponse(build_rest_error_payload(refused), 400)
-        response: Response = await route.endpoint(request)
-        return response
-
-    return Route(route.path, handle, methods=sorted((route.methods or set()) - {"HEAD"}))
 
 
 class _Rest03(REST03Adapter):
