@@ -4,7 +4,6 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -58,8 +57,8 @@ class RunningAssessment:
     """Slots for trials, of all assessments, that await their evaluation."""
     assistants: Assistants
     instruments: Instruments = field(default_factory=Instruments)
-    _scenarios: dict[str, str | None] = field(default_factory=dict)
-    """The scenarios that trials are in, by trial id."""
+    _tasks: dict[str, TaskSpec] = field(init=False)
+    """By their ids: a plan may have many."""
     _lost: LostEvaluations = field(default_factory=LostEvaluations)
     _results: Evaluations = field(init=False)
     _evaluating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -69,6 +68,7 @@ class RunningAssessment:
     _deadline: float = 0.0
 
     def __post_init__(self) -> None:
+        self._tasks = {task.id: task for task in self.plan.tasks}
         self._results = Evaluations(self.storage, self.plan.assessment_id, self.settings.evaluation_timeout_s)
 
     @property
@@ -106,27 +106,25 @@ class RunningAssessment:
 
     async def _run(self, runner: TrialRunner) -> MadeRow:
         async with asyncio.TaskGroup() as evaluations, aclosing(runner):
-            tasks = {task.id: task for task in self.plan.tasks}
-            self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
             for trial in [each for each in self.plan.trials if each.trial_id in self.record.closed]:
                 await self._hand_over(trial, evaluations)
-            await self._play(runner, tasks, evaluations)
+            await self._play(runner, evaluations)
             while await self._plays_again():
-                await self._play(runner, tasks, evaluations)
+                await self._play(runner, evaluations)
         await self._lost.make_again(self._results, self.evaluations)
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.state.failures)
         with span("aggregation"):
             return await self._results.row(request)
 
-    async def _play(self, runner: TrialRunner, tasks: Mapping[str, TaskSpec], evaluations: asyncio.TaskGroup) -> None:
+    async def _play(self, runner: TrialRunner, evaluations: asyncio.TaskGroup) -> None:
         """Plays every trial that is not over."""
         over = self.record.over
         for number, trial in enumerate(self.plan.trials, start=1):
             if trial.trial_id not in over:
                 began = time.monotonic()
                 with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
-                    await self._trial(runner, number, trial, tasks[trial.task_id], evaluations)
+                    await self._trial(runner, number, trial, evaluations)
                 self._spent[trial.trial_id] = time.monotonic() - began
 
     async def _plays_again(self) -> bool:
@@ -153,10 +151,8 @@ class RunningAssessment:
             await self.progress.tell(f"playing again what was lost, with its controls: {names}")
         return bool(again)
 
-    async def _trial(
-        self, runner: TrialRunner, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup
-    ) -> None:
-        place = f"trial {number} of {len(self.plan.trials)}"
+    async def _trial(self, runner: TrialRunner, number: int, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
+        task, place = self._tasks[trial.task_id], f"trial {number} of {len(self.plan.trials)}"
         await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
         remaining_s = self._deadline - time.monotonic()
         unreachable = Loss.NOT_BEGUN
@@ -203,7 +199,7 @@ class RunningAssessment:
         trial_id = trial.trial_id
         request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id, attempt=trial.attempt)
         structlog.contextvars.bind_contextvars(trial_id=trial_id)
-        if (scenario := self._scenarios.get(trial_id)) is not None:
+        if (scenario := self._tasks[trial.task_id].scenario) is not None:
             from concord_gateway.assistants.announcements import announce_evaluation
 
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, trial_id)
