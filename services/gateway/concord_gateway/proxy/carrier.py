@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.types import Message, Send
 
 from concord.a2a.http import MAX_EVENT_BYTES, MAX_VALUES, EventReader, LineSplitter, parse_json, values_in
-from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
+from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE, UNQUOTED_WORDS, WHOLE
 from concord.trace.timing import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.redaction import redact
@@ -432,10 +432,11 @@ def _unread(_: object) -> None:
 
 
 def texts_of(rpc: RpcRequest, *, between_seats: bool) -> SentTexts:
-    """What a request says, as its step holds it."""
+    """What a request says: its quoted text, the words of the rest, and between seats all of it if it is more."""
     text, said = rpc.text[:MAX_QUOTED], rpc.said
     whole = "\n".join(said)[:MAX_WHOLE] if between_seats else ""
-    return SentTexts(text, unquoted_words(said, text, MAX_UNQUOTED), "" if whole == text else whole)
+    told = {"text": text, UNQUOTED_WORDS: unquoted_words(said, text, MAX_UNQUOTED)}
+    return {name: each for name, each in (told | {WHOLE: "" if whole == text else whole}).items() if each}
 
 
 def _failed(

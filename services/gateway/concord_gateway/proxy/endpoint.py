@@ -179,7 +179,7 @@ class ProxyEndpoint:
         await self._expect_open(claims)
         name, rest = request.path_params["callee"], request.path_params.get("rest", "")
         if (channel := await self._channels.of(claims)) is None:
-            callee = await self._callees.find(claims, name)
+            callee = (await self._callees.roster(claims)).get(name)
         else:
             name, rest = channel.addressed(name, rest)
             callee = channel.places[name].entry if name in channel.places else None
@@ -304,13 +304,14 @@ class ProxyEndpoint:
             claims = await self._verified(request)
             await self._expect_open(claims)
             seats = await self._channels.of(claims)
-            roster = [] if seats is not None and not seats.alone else await self._callees.all(claims)
+            roster = {} if seats is not None and not seats.alone else await self._callees.roster(claims)
         except Refusal as refusal:
             return JSONResponse({"detail": str(refusal)}, refusal.status, refusal.headers)
         except StorageUnavailableError:
             return JSONResponse({"detail": "storage is away"}, 503, RETRY_LATER)
         address = _spelt(request.query_params.get("address", "")[:MAX_ADDRESS])
-        found = [entry for entry in roster if entry.id != claims.agent_id and lies_under(address, _spelt(entry.url))]
+        others = [entry for entry in roster.values() if entry.id != claims.agent_id]
+        found = [entry for entry in others if lies_under(address, _spelt(entry.url))]
         interface = await self._interface(found[0], address) if len(found) == 1 else None
         if interface is None:
             return JSONResponse({"detail": "no participant has this address"}, 404)
