@@ -157,9 +157,7 @@ async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str
         is_open=exchange is not Exchange.CALLS,
         faults=tuple(context.plan.config.faults) if spec is not None and spec.control is None else (),
     )
-    await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
-    await context.channels.announce(context.trial.trace_id, channel)
-    return channel
+    return await _opened(context, channel)
 
 
 async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
@@ -168,9 +166,13 @@ async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
     Raises StorageUnavailableError.
     """
     place = SeatPlace(entry=agent, context_id="", neighbours=())
-    channel = TrialChannel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    await _opened(context, TrialChannel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True))
+
+
+async def _opened(context: TrialContext, channel: TrialChannel) -> TrialChannel:
     await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
     await context.channels.announce(context.trial.trace_id, channel)
+    return channel
 
 
 def seat_alone(spec: FamilyTask, seats: Iterable[str]) -> str:
