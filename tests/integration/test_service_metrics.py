@@ -86,21 +86,20 @@ async def test_a_collector_without_redis_exports_no_other_figure_of_redis() -> N
 
 async def test_environments_that_start_end_by_themselves_and_cannot_start_are_counted() -> None:
     instruments = Instruments()
-    contexts = AssistantContexts(
+    async with AssistantContexts(
         "http://gateway/",
         max_environments=1,
         idle_s=60,
         environment_command=(sys.executable, "-c", STAND_IN),
         instruments=instruments,
-    )
-    async with contexts.agent("one") as agent:
-        assert value(instruments.registry, "concord_gateway_environments") == 1
-        assert agent.server.pid is not None
-        os.killpg(agent.server.pid, signal.SIGKILL)
-        await eventually(lambda: agent.server.failure is not None)
-    async with contexts.agent("one"):
-        pass
-    await contexts.aclose()
+    ) as contexts:
+        async with contexts.agent("one") as agent:
+            assert value(instruments.registry, "concord_gateway_environments") == 1
+            assert agent.server.pid is not None
+            os.killpg(agent.server.pid, signal.SIGKILL)
+            await eventually(lambda: agent.server.failure is not None)
+        async with contexts.agent("one"):
+            pass
     assert value(instruments.registry, "concord_gateway_environments_lost_total") == 1
     assert value(instruments.registry, "concord_gateway_environment_starts_total", outcome="started") == 2
     assert value(instruments.registry, "concord_gateway_environments") == 0

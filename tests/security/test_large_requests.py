@@ -25,7 +25,7 @@ from concord.llm import LLMSettings
 from concord.processes import CallsInThread
 from concord.storage import TraceLimits, TrialDocuments
 from concord.storage.connection import Storage, connect
-from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step
 from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.roster import new_trace_id
@@ -175,11 +175,11 @@ async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeyp
 async def test_a_long_pattern_is_written_in_pieces_between_turns_of_the_event_loop(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rounds, made = 0, Counter[int]()
+    rounds, made, make = 0, Counter[int](), ground_truth._step
 
-    class Counted(InteractionStep):
-        def model_post_init(self, _: object, /) -> None:
-            made[rounds] += 1
+    def counted(trace_id: str, number: int, callee: str) -> Step:
+        made[rounds] += 1
+        return make(trace_id, number, callee)
 
     async def count_rounds() -> None:
         nonlocal rounds
@@ -187,7 +187,7 @@ async def test_a_long_pattern_is_written_in_pieces_between_turns_of_the_event_lo
             await asyncio.sleep(0)
             rounds += 1
 
-    monkeypatch.setattr(ground_truth, "InteractionStep", Counted)
+    monkeypatch.setattr(ground_truth, "_step", counted)
     plan = plan_of(1, steps_count=10_000)
     async with connect(redis_url) as storage, run_of(plan, storage) as run:
         await store_verdicts(storage, plan)

@@ -8,10 +8,11 @@ from typing import Final, Protocol
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.agent.messenger import Messenger
 from concord.assessment.faults import Cut, PlantedFault
+from concord.assessment.results import TurnRecord
 from concord.trust.redaction import redact
 from concord_cli.replay.edits import Edit
 from concord_cli.replay.recorded import Ended, Recorded, Replies
-from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 
@@ -38,16 +39,17 @@ class Agents:
         found = await asyncio.gather(*(self._turn(rounds, seat) for seat in rounds.asked))
         return dict(zip(rounds.asked, found, strict=True))
 
-    async def _turn(self, rounds: Rounds, seat: str) -> Reply | Turn:
+    async def _turn(self, rounds: Rounds, seat: str) -> Reply | TurnRecord:
         try:
             async with asyncio.timeout(TURN_S):
                 answer = await self.messenger.send(self.urls[seat], text=turn_text(rounds, seat))
         except (TimeoutError, AgentTimeoutError) as error:
-            return Turn(rounds.round, seat, "late", redact(str(error)))
+            return TurnRecord(round=rounds.round, seat=seat, state="late", error=redact(str(error)))
         except (AgentUnreachableError, RemoteError) as error:
-            return Turn(rounds.round, seat, "failed", redact(str(error)))
+            return TurnRecord(round=rounds.round, seat=seat, state="failed", error=redact(str(error)))
         if not answer.succeeded:
-            return Turn(rounds.round, seat, "failed", redact(f"ended with {answer.state}: {answer.status_text}"))
+            ended = redact(f"ended with {answer.state}: {answer.status_text}")
+            return TurnRecord(round=rounds.round, seat=seat, state="failed", error=ended)
         return read_reply(answer.text or answer.status_text, answer.data_parts)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from concord.assessment.faults import PlantedFault
+from concord.assessment.results import TurnRecord
 from concord.assessment.suite_tasks import NoFamilyError, family_of, instance_of
 from concord.assessment.verdict import Cause
 from concord.bundle import Contents
@@ -17,11 +18,11 @@ from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.information.turns import Answered, Turns
 from concord_evaluator.messages import Sent
-from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn
+from concord_gateway.rounds.exchange import Rounds, SeatMessage
 from concord_gateway.rounds.reply import Outgoing, Reply
-from concord_gateway.rounds.texts import as_text
+from concord_gateway.rounds.texts import answer_text
 
-Replies = Mapping[str, Reply | Turn]
+Replies = Mapping[str, Reply | TurnRecord]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Ended:
     @cached_property
     def answers(self) -> dict[str, str]:
         """The last answers, by seat."""
-        return {seat: as_text(answer) for seat, answer in self.rounds.answers.items()}
+        return {seat: answer_text(answer) for seat, answer in self.rounds.answers.items()}
 
     @cached_property
     def grade(self) -> Grade:
@@ -118,7 +119,7 @@ def _recorded(contents: Contents, trial_id: str) -> Recorded | None:
     sent = by_rounds([batch for batch in stored.batches if batch.is_observed], Roster(seats), record).messages
     rounds = Rounds(task, record.max_rounds, round=record.rounds)
     rounds.messages = [_message(each, record.rounds) for each in sent]
-    rounds.turns = [Turn(each.round, each.seat, each.state, each.error) for each in record.turns]
+    rounds.turns = list(record.turns)
     rounds.answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
     rounds.answered_in = dict(record.answered_in)
     ended = Ended(task, family, rounds, [each.step_id for each in sent])

@@ -4,19 +4,19 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Final
 
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.a2a.card_signing import read_card_key
-from concord.llm import LLM, LLMSettings
+from concord.llm import LLMSettings
 from concord.loopback import LOOPBACK
 from concord.processes import ProcessPool
 from concord.service.middleware import BodyLimit, OneLeadingSlash, TokenPathLimit
 from concord.service.probes import probe_routes
-from concord.storage.connection import WORK_RETRY_S, Storage, connect
+from concord.storage.connection import WORK_RETRY_S, connect
 from concord.storage.ports import node_urls
 from concord.trust.credentials import ApiKeys
 from concord.trust.proxy_urls import PROXY_PATH
@@ -70,16 +70,39 @@ def create_app(
             connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s, settings.credentials) as upstream,
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
-            _contexts(settings, card_url, response_llm, instruments) as contexts,
+            AssistantContexts(
+                settings.environment_url or settings.proxy_url or card_url,
+                max_environments=settings.max_assessments,
+                idle_s=settings.environment_idle_s,
+                environment_command=settings.environment_command,
+                response_llm=response_llm,
+                instruments=instruments,
+            ) as contexts,
             environment_routes(contexts) as routes,
-            _pool(pool) as checking,
+            nullcontext(pool)
+            if pool is not None
+            else ProcessPool(max(2, os.cpu_count() or 1), memory_bytes=POOL_BYTES) as checking,
         ):
             app.router.routes.extend(routes)
             token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret, storage.now)
-            participants = _participants(settings, storage, token_keys, upstream, instruments, card_url, peer_urls)
-            if (base := participants.proxy_base) is not None:
-                carrier, closed = participants.carrier, participants.closed
-                app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
+            assignments, open_calls = Assignments(token_keys, settings.collector_url), OpenCalls()
+            budget = ByteBudget(settings.body_budget_bytes, settings.body_idle_s)
+            calls = CallRecorder(storage.traces, settings.trace_limits, open_calls, instruments, budget)
+            carrier = Carrier(upstream, assignments, instruments, calls, budget)
+            closed = ClosedTrials(storage.traces.is_closed)
+            proxy_base = (settings.proxy_url or card_url) if settings.observe else None
+            if proxy_base is not None:
+                app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, proxy_base))
+            participants = Participants(
+                assignments=assignments,
+                open_calls=open_calls,
+                carrier=carrier,
+                proxy_base=proxy_base,
+                peer_urls=peer_urls,
+                traces=storage.traces,
+                closed=closed,
+                credentials=settings.credentials,
+            )
             checks = checking.calls(cpu_s=CHECK_CPU_S, limit_s=CHECK_S)
             share = SHARE_OF_ONE_KEY if keys.several else 1.0
             handler = AssessmentHandler(storage, settings, instruments, participants, contexts, checks, share=share)
@@ -95,7 +118,7 @@ def create_app(
                 yield
             finally:
                 await agent.aclose()
-                await participants.carrier.calls.written()
+                await calls.written()
 
     app = FastAPI(title="Concord gateway", version=VERSION, lifespan=lifespan)
     shared_secret = settings.task_secret is not None
@@ -124,64 +147,11 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
     return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared, only_declared=only_declared)
 
 
-@asynccontextmanager
-async def _pool(shared: ProcessPool | None) -> AsyncIterator[ProcessPool]:
-    if shared is not None:
-        yield shared
-        return
-    async with ProcessPool(max(2, os.cpu_count() or 1), memory_bytes=POOL_BYTES) as own:
-        yield own
-
-
-@asynccontextmanager
-async def _contexts(
-    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None, instruments: Instruments
-) -> AsyncIterator[AssistantContexts]:
-    """The green agents of assistants. Their environments end with the gateway."""
-    contexts = AssistantContexts(
-        settings.environment_url or settings.proxy_url or card_url,
-        max_environments=settings.max_assessments,
-        idle_s=settings.environment_idle_s,
-        environment_command=settings.environment_command,
-        response_llm=response_llm,
-        instruments=instruments,
-    )
-    contexts.start()
-    try:
-        yield contexts
-    finally:
-        await contexts.aclose()
-
-
 def _log_who_may_assess(keys: ApiKeys, where: str) -> None:
     if keys:
         logger.info("%s: only clients with one of CONCORD_API_KEYS may start assessments", where)
     else:
         logger.warning("%s: CONCORD_API_KEYS is not set, so anybody who reaches this port may start assessments", where)
-
-
-def _participants(
-    settings: GatewaySettings,
-    storage: Storage,
-    token_keys: TokenKeys,
-    upstream: Upstream,
-    instruments: Instruments,
-    card_url: str | None,
-    peer_urls: PeerUrls,
-) -> Participants:
-    assignments, open_calls = Assignments(token_keys, settings.collector_url), OpenCalls()
-    budget = ByteBudget(settings.body_budget_bytes, settings.body_idle_s)
-    calls = CallRecorder(storage.traces, settings.trace_limits, open_calls, instruments, budget)
-    return Participants(
-        assignments=assignments,
-        open_calls=open_calls,
-        carrier=Carrier(upstream, assignments, instruments, calls, budget),
-        proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
-        peer_urls=peer_urls,
-        traces=storage.traces,
-        closed=ClosedTrials(storage.traces.is_closed),
-        credentials=settings.credentials,
-    )
 
 
 def _profile(url: str | None) -> AgentProfile:

@@ -4,25 +4,30 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import structlog
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, VerdictHead
 from concord.assessment.result_row import FILLED, Loss
-from concord.assessment.results import AgentAnswer, TrialOutcome
+from concord.assessment.results import TrialOutcome
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
 from concord.tracing import TRIAL_ID, span
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
-from concord_gateway.drivers import TrialNotRunError, outcome_of
-from concord_gateway.evaluation import EvaluationFailedError, Evaluations, LostEvaluations, MadeRow, wait_for_storage
+from concord_gateway.drivers import TrialNotRunError, outcome_of, unanswered
+from concord_gateway.evaluation import (
+    EvaluationFailedError,
+    Evaluations,
+    LostEvaluations,
+    MadeRow,
+    retrying,
+    wait_for_storage,
+)
 from concord_gateway.instruments import Instruments
 from concord_gateway.plan import Participants
 from concord_gateway.progress import Progress
@@ -35,12 +40,7 @@ logger = logging.getLogger(__name__)
 _TOKEN_GRACE_S: Final = 300.0
 """How long after its assessment a token is still accepted for late reports, which are only counted."""
 
-_UNTIL_ROOM: Final[dict[str, Any]] = {
-    "retry": retry_if_exception_type(StorageFullError),
-    "stop": stop_after_delay(5),
-    "wait": wait_fixed(0.1),
-    "reraise": True,
-}
+_UNTIL_ROOM_S: Final = 5.0
 """Redis frees the memory of what was deleted in the background."""
 
 
@@ -57,8 +57,8 @@ class RunningAssessment:
     """Slots for trials, of all assessments, that await their evaluation."""
     assistants: Assistants
     instruments: Instruments = field(default_factory=Instruments)
-    _scenarios: dict[str, str | None] = field(default_factory=dict)
-    """The scenarios that trials are in, by trial id."""
+    _tasks: dict[str, TaskSpec] = field(init=False)
+    """By their ids: a plan may have many."""
     _lost: LostEvaluations = field(default_factory=LostEvaluations)
     _results: Evaluations = field(init=False)
     _evaluating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -68,6 +68,7 @@ class RunningAssessment:
     _deadline: float = 0.0
 
     def __post_init__(self) -> None:
+        self._tasks = {task.id: task for task in self.plan.tasks}
         self._results = Evaluations(self.storage, self.plan.assessment_id, self.settings.evaluation_timeout_s)
 
     @property
@@ -85,7 +86,7 @@ class RunningAssessment:
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
-        self._deadline = time.monotonic() + self.record.remaining_s
+        self._deadline = time.monotonic() + self.record.state.remaining_s
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         if (interrupted := self.record.interrupted) is not None:
@@ -105,27 +106,25 @@ class RunningAssessment:
 
     async def _run(self, runner: TrialRunner) -> MadeRow:
         async with asyncio.TaskGroup() as evaluations, aclosing(runner):
-            tasks = {task.id: task for task in self.plan.tasks}
-            self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
             for trial in [each for each in self.plan.trials if each.trial_id in self.record.closed]:
                 await self._hand_over(trial, evaluations)
-            await self._play(runner, tasks, evaluations)
+            await self._play(runner, evaluations)
             while await self._plays_again():
-                await self._play(runner, tasks, evaluations)
+                await self._play(runner, evaluations)
         await self._lost.make_again(self._results, self.evaluations)
         await self.progress.tell("putting the row together")
-        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
+        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.state.failures)
         with span("aggregation"):
             return await self._results.row(request)
 
-    async def _play(self, runner: TrialRunner, tasks: Mapping[str, TaskSpec], evaluations: asyncio.TaskGroup) -> None:
+    async def _play(self, runner: TrialRunner, evaluations: asyncio.TaskGroup) -> None:
         """Plays every trial that is not over."""
         over = self.record.over
         for number, trial in enumerate(self.plan.trials, start=1):
             if trial.trial_id not in over:
                 began = time.monotonic()
                 with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
-                    await self._trial(runner, number, trial, tasks[trial.task_id], evaluations)
+                    await self._trial(runner, number, trial, evaluations)
                 self._spent[trial.trial_id] = time.monotonic() - began
 
     async def _plays_again(self) -> bool:
@@ -142,8 +141,7 @@ class RunningAssessment:
         except StorageUnavailableError as error:
             logger.warning("cannot decide who lost trials: %s", error)
             return False
-        more_s = time.monotonic() - began + sum(self._spent.get(trial.trial_id, 0.0) for trial in again)
-        self._deadline += more_s
+        self._deadline += time.monotonic() - began + sum(self._spent.get(trial.trial_id, 0.0) for trial in again)
         for trial in again:
             self._lost.forget(trial.trial_id)
             if (waiting := self._evaluating.get(trial.trial_id)) is not None:
@@ -153,10 +151,8 @@ class RunningAssessment:
             await self.progress.tell(f"playing again what was lost, with its controls: {names}")
         return bool(again)
 
-    async def _trial(
-        self, runner: TrialRunner, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup
-    ) -> None:
-        place = f"trial {number} of {len(self.plan.trials)}"
+    async def _trial(self, runner: TrialRunner, number: int, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
+        task, place = self._tasks[trial.task_id], f"trial {number} of {len(self.plan.trials)}"
         await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
         remaining_s = self._deadline - time.monotonic()
         unreachable = Loss.NOT_BEGUN
@@ -166,54 +162,44 @@ class RunningAssessment:
             if remaining_s <= 0:
                 outcome = self._not_started(trial)
             else:
-                budget_s = min(self.record.limits.trial_s, remaining_s)
+                budget_s = min(self.record.state.limits.trial_s, remaining_s)
                 tokens_until = await self.storage.now() + remaining_s + _TOKEN_GRACE_S
                 outcome = await runner.run(trial, task, budget_s=budget_s, tokens_until=tokens_until)
             await self.record.close_trial(trial, outcome)
         except StorageFullError as error:
             await self._lose_to_full_storage(trial, str(error))
-            return
         except StorageUnavailableError as error:
             self._lose(trial, unreachable, str(error))
-            return
         except TrialNotRunError as error:
             self._lose(trial, Loss.ENVIRONMENT, str(error))
-            return
         except OverBudgetError as error:
             self._lose(trial, Loss.LIMIT, str(error))
-            return
         except Exception as error:  # of whatever agents answered: it costs the team this trial, and not the row
             logger.exception("cannot play %s", trial.trial_id)
             self._lose(trial, Loss.ERROR, f"{type(error).__name__}: {error}")
-            return
-        await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
-        await self._hand_over(trial, evaluations)
+        else:
+            await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
+            await self._hand_over(trial, evaluations)
 
     async def _hand_over(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
-        await self._wait_for_evaluators()
+        """Begins an evaluation when there is a slot for it. The time until then is not charged to the team."""
+        began = time.monotonic()
+        await self.evaluations.acquire()
+        self._deadline += time.monotonic() - began
         evaluation = self._evaluating[trial.trial_id] = evaluations.create_task(self._evaluate(trial))
         evaluation.add_done_callback(lambda _: self.evaluations.release())
 
-    async def _wait_for_evaluators(self) -> None:
-        """Takes a slot among the trials that await evaluation. The waiting time is not charged to the team."""
-        began = time.monotonic()
-        await self.evaluations.acquire()
-        waited_s = time.monotonic() - began
-        self._deadline += waited_s
-
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
         """The outcome of a trial that did not start because the earlier trials used up the assessment's time."""
-        error = f"not started: `timeout_s` ({self.record.limits.assessment_s:g} s) was used up"
-        answers = [
-            AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
-        ]
+        error = f"not started: `timeout_s` ({self.record.state.limits.assessment_s:g} s) was used up"
+        answers = [unanswered(entry.id, error, "timeout") for entry in self.plan.recipients]
         return outcome_of(trial.trial_id, answers, 0.0).model_copy(update={"closed_after": 0})
 
     async def _evaluate(self, trial: TrialSpec) -> None:
         trial_id = trial.trial_id
         request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id, attempt=trial.attempt)
         structlog.contextvars.bind_contextvars(trial_id=trial_id)
-        if (scenario := self._scenarios.get(trial_id)) is not None:
+        if (scenario := self._tasks[trial.task_id].scenario) is not None:
             from concord_gateway.assistants.announcements import announce_evaluation
 
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, trial_id)
@@ -222,7 +208,7 @@ class RunningAssessment:
                 verdict = await self._results.of_trial(request)
         except EvaluationFailedError as error:
             self._lost.note(request, None)
-            self.record.failures.append(error.failure)
+            self.record.state.failures.append(error.failure)
             return
         self._lost.note(request, verdict)
         if verdict.assessment_results is not None:
@@ -240,7 +226,7 @@ class RunningAssessment:
         if share is not None and share >= FILLED:
             with suppress(StorageUnavailableError):
                 await self.storage.traces.delete(trial.trace_id)
-                async for attempt in AsyncRetrying(**_UNTIL_ROOM):
+                async for attempt in retrying(StorageFullError, _UNTIL_ROOM_S, pause_s=0.1):
                     with attempt:
                         await self.participants.close(trial.trace_id)
                         await self.record.save()  # a successor would take it for a trial that its gateway lost

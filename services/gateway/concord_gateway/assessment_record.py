@@ -62,7 +62,12 @@ def _again(trial: TrialSpec, *, other_task: bool) -> TrialSpec:
 _STATE: Final = "run"
 
 
-class _State(BaseModel):
+class RunState(BaseModel):
+    """The state of a run that is stored with each of its trials.
+
+    `failures` are the infrastructure's, `remaining_s` is the time left when the latest trial began (seconds).
+    """
+
     limits: TimeLimits
     failures: list[InfrastructureFailure]
     remaining_s: float
@@ -72,20 +77,12 @@ class _State(BaseModel):
 
 @dataclass(slots=True)
 class AssessmentRecord:
-    """A run as stored.
-
-    `failures` are the infrastructure's, `remaining_s` is the time left when the latest trial began (seconds), `closed`
-    holds the finished trials by trial id, each in its latest attempt.
-    """
+    """A run as stored. `closed` holds the finished trials by trial id, each in its latest attempt."""
 
     assessments: AssessmentStore
     plan: AssessmentPlan
-    limits: TimeLimits
-    failures: list[InfrastructureFailure]
-    remaining_s: float
+    state: RunState
     closed: dict[str, TrialOutcome] = field(default_factory=dict)
-    _trial_id: str = ""
-    _attempt: int = 0
     cards: Mapping[str, CardSummary] = field(default_factory=dict)
     """By URL, the participants' cards as read before the first trial. They are not stored."""
 
@@ -98,7 +95,8 @@ class AssessmentRecord:
         failures: list[InfrastructureFailure],
     ) -> Self:
         """Stores the record of a run that is about to begin. Raises StorageUnavailableError."""
-        record = cls(assessments, plan, limits, failures, limits.assessment_s)
+        state = RunState(limits=limits, failures=failures, remaining_s=limits.assessment_s)
+        record = cls(assessments, plan, state)
         await assessments.save_plan(plan)
         await record.save()
         return record
@@ -113,21 +111,12 @@ class AssessmentRecord:
         document = await assessments.load(assessment_id, _STATE)
         if plan is None or document is None:
             return None
-        state = _State.model_validate_json(document)
+        state = RunState.model_validate_json(document)
+        state.failures = [each for each in state.failures if each.stage != "evaluation"]  # these are made again
         attempts = [trial.key for trial in plan.trials]
         stored = await TrialDocuments(assessments).parts(assessment_id, attempts, "outcome")
         outcomes = [TrialOutcome.model_validate_json(each) for each in stored if each is not None]
-        closed = {each.trial_id: each for each in outcomes}
-        return cls(
-            assessments,
-            plan,
-            state.limits,
-            [each for each in state.failures if each.stage != "evaluation"],  # closed trials are evaluated again
-            state.remaining_s,
-            closed,
-            state.trial_id,
-            state.attempt,
-        )
+        return cls(assessments, plan, state, {each.trial_id: each for each in outcomes})
 
     @property
     def over(self) -> frozenset[str]:
@@ -137,25 +126,25 @@ class AssessmentRecord:
     @property
     def interrupted(self) -> TrialSpec | None:
         """The trial that ran when a gateway was lost."""
-        running = [
-            trial for trial in self.plan.trials if (trial.trial_id, trial.attempt) == (self._trial_id, self._attempt)
-        ]
-        return running[0] if running and self._trial_id not in self.over else None
+        latest, over = (self.state.trial_id, self.state.attempt), self.over
+        begun = (trial for trial in self.plan.trials if (trial.trial_id, trial.attempt) == latest)
+        return next((trial for trial in begun if trial.trial_id not in over), None)
 
     @property
     def undecided(self) -> bool:
         """Whether it is not known yet who lost some trial."""
-        return any(self._is_undecided(each) for each in self.failures)
+        return any(self._is_undecided(each) for each in self.state.failures)
 
     async def begin_trial(self, trial: TrialSpec, remaining_s: float) -> None:
         """Records that a trial begins. Raises StorageUnavailableError."""
-        self._trial_id, self._attempt, self.remaining_s = trial.trial_id, trial.attempt, remaining_s
+        state = self.state
+        state.trial_id, state.attempt, state.remaining_s = trial.trial_id, trial.attempt, remaining_s
         await self.save()
 
     def lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         """Records that a trial was lost. Unless the participants lost it, that is decided later (`decide`)."""
-        again = any(each.trial_id == trial.trial_id and each.loss is loss for each in self.failures)
-        self.failures.append(
+        again = any(each.trial_id == trial.trial_id and each.loss is loss for each in self.state.failures)
+        self.state.failures.append(
             InfrastructureFailure(
                 trial_id=trial.trial_id,
                 stage="trial",
@@ -171,11 +160,11 @@ class AssessmentRecord:
 
         `share`: see `cause_of`. Raises StorageUnavailableError.
         """
-        self.failures = [
+        self.state.failures = [
             each.model_copy(update={"caused_by": cause_of(each.loss, share=share)})
             if self._is_undecided(each) and each.loss is not None
             else each
-            for each in self.failures
+            for each in self.state.failures
         ]
         ours = [
             trial.trial_id
@@ -195,7 +184,8 @@ class AssessmentRecord:
         """Why the latest attempt at a trial was lost, None if it was not."""
         latest = (trial.trial_id, trial.attempt)
         return next(
-            (each for each in self.failures if each.stage == "trial" and (each.trial_id, each.attempt) == latest), None
+            (each for each in self.state.failures if each.stage == "trial" and (each.trial_id, each.attempt) == latest),
+            None,
         )
 
     @staticmethod
@@ -210,11 +200,4 @@ class AssessmentRecord:
 
     async def save(self) -> None:
         """Stores the state. Raises StorageUnavailableError."""
-        state = _State(
-            limits=self.limits,
-            failures=self.failures,
-            remaining_s=self.remaining_s,
-            trial_id=self._trial_id,
-            attempt=self._attempt,
-        )
-        await self.assessments.save(self.plan.assessment_id, _STATE, state.model_dump_json())
+        await self.assessments.save(self.plan.assessment_id, _STATE, self.state.model_dump_json())

@@ -179,24 +179,24 @@ class _File:
     """The bundle's file. Its methods wait for the disk, and so run in a thread."""
 
     def __init__(self, path: Path, unless_written: ExitStack) -> None:
-        """`unless_written` removes the file when it is left with an error."""
-        self._path = path
-        self._unless_written = unless_written
-        self._member = ExitStack()
-        self._name = ""
-        self._writer: BundleWriter | None = None
-        self._write: Callable[[bytes], None]
-
-    def write(self, pieces: Sequence[_Piece]) -> None:
-        """Writes pieces; those of a member follow each other. Raises OSError, BundleTooLargeError.
+        """`unless_written` removes the file when it is left with an error. Raises OSError.
 
         Only its owner can read the file: it has the secret of the tasks.
         """
-        writer = self._writer = self._writer or self._opened()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = unless_written.enter_context(atomic_file(path, 0o600))
+        self._writer = unless_written.enter_context(BundleWriter(file))
+        self._member = unless_written.enter_context(ExitStack())
+        self._unless_written = unless_written
+        self._name = ""
+        self._write: Callable[[bytes], None]
+
+    def write(self, pieces: Sequence[_Piece]) -> None:
+        """Writes pieces; those of a member follow each other. Raises OSError, BundleTooLargeError."""
         for piece in pieces:
             if piece.member != self._name:
                 self._member.close()
-                self._write = self._member.enter_context(writer.member(piece.member))
+                self._write = self._member.enter_context(self._writer.member(piece.member))
                 self._name = piece.member
             made = piece.made()
             self._write(made if isinstance(made, bytes) else made.encode())
@@ -204,17 +204,9 @@ class _File:
     def end(self, pieces: Sequence[_Piece], plan: AssessmentPlan) -> None:
         """Writes the last pieces and the manifest, after which the file is complete on the disk. Raises as `write`."""
         self.write(pieces)
-        assert self._writer is not None  # nosec B101  # noqa: S101 - it was opened to write
         self._member.close()
         self._writer.close(plan.assessment_id, plan.task_commitment)
         self._unless_written.pop_all().close()
-
-    def _opened(self) -> BundleWriter:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._unless_written.enter_context(atomic_file(self._path, 0o600))
-        writer = self._unless_written.enter_context(BundleWriter(file))
-        self._unless_written.push(self._member)
-        return writer
 
 
 async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path, ended: Callable[[], str]) -> str:
@@ -224,7 +216,7 @@ async def _write(storage: Storage, record: AssessmentRecord, request: str, path:
     bundle.
     """
     with ExitStack() as unless_written:
-        file = _File(path, unless_written)
+        file = await asyncio.to_thread(_File, path, unless_written)
         group, size = list[_Piece](), 0
         async for piece in _pieces(storage, record, request):
             group.append(piece)
@@ -249,13 +241,9 @@ async def _pieces(storage: Storage, record: AssessmentRecord, request: str) -> A
     yield _Piece(PLAN, partial(plan.model_dump_json, by_alias=True), len(request))
     yield _Piece(REQUEST, partial(redact, request), len(request))
     yield _Piece(ROW_INPUTS, partial(redact, inputs), len(inputs))
-    for trials in _in_groups(plan.trials):
-        async for piece in _pieces_of_trials(storage, record, trials):
+    for first in range(0, len(plan.trials), _TOGETHER):
+        async for piece in _pieces_of_trials(storage, record, plan.trials[first : first + _TOGETHER]):
             yield piece
-
-
-def _in_groups(trials: Sequence[TrialSpec]) -> Iterator[Sequence[TrialSpec]]:
-    return (trials[first : first + _TOGETHER] for first in range(0, len(trials), _TOGETHER))
 
 
 async def _pieces_of_trials(
@@ -320,18 +308,21 @@ def _finish(path: Path, output_dir: Path, client: BundleClient) -> str:
 
 def _remove_oldest(path: Path) -> bool:
     """Removes the oldest bundles beyond the limit, besides this one. Returns whether there were any."""
-    files: list[tuple[int, int, str]] = []
-    with os.scandir(path.parent) as found:  # which may be thousands
+    files = files_by_age(path.parent, ".zip")
+    kept = accumulate(size for _, size in files)
+    beyond = [old for total, (old, _) in zip(kept, files, strict=True) if total > MAX_KEPT_BYTES and old != path]
+    for old in beyond:
+        old.unlink(missing_ok=True)
+    return bool(beyond)
+
+
+def files_by_age(folder: Path, suffix: str) -> list[tuple[Path, int]]:
+    """The files of a folder with this suffix, and their sizes (bytes): the newest first. Raises OSError."""
+    files: list[tuple[int, str, int]] = []
+    with os.scandir(folder) as found:  # which may be thousands
         for each in found:
-            if each.name.endswith(".zip"):
+            if each.name.endswith(suffix):
                 with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
                     stat = each.stat()
-                    files.append((stat.st_mtime_ns, stat.st_size, each.name))
-    files.sort(reverse=True)
-    kept = accumulate(size for _, size, _ in files)
-    beyond = [
-        name for total, (_, _, name) in zip(kept, files, strict=True) if total > MAX_KEPT_BYTES and name != path.name
-    ]
-    for name in beyond:
-        path.with_name(name).unlink(missing_ok=True)
-    return bool(beyond)
+                    files.append((stat.st_mtime_ns, each.name, stat.st_size))
+    return [(folder / name, size) for _, name, size in sorted(files, reverse=True)]

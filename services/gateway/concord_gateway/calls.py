@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from cachetools import LRUCache
 from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.faults import Cut, Delay, OnSeat, PlantedFault, Swap, Truncate
@@ -14,6 +15,7 @@ from concord.assessment.task_spec import Exchange
 from concord.storage import AgentRegistry, AssessmentStore
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import observed_peers, peers_scope
+from concord.trust.tokens import Claims
 from concord.wire.roster import RosterEntry
 from concord_gateway.rounds.exchange import garbled
 from concord_gateway.rounds.texts import receipts_text
@@ -210,6 +212,9 @@ class TrialChannel(BaseModel):
         return None
 
 
+_MAX_TRIALS: Final = 256
+
+
 class Channels:
     """Stores the channels of trials, and gives each seat the list of its peers.
 
@@ -220,6 +225,8 @@ class Channels:
         self._assessments = assessments
         self._registry = registry
         self.proxy_base = proxy_base
+        self._final: LRUCache[str, TrialChannel | None] = LRUCache(_MAX_TRIALS)
+        """By trace id, what changes no more: every call needs it."""
 
     async def announce(self, trace_id: str, channel: TrialChannel) -> None:
         """Names each seat its peers: itself and its neighbours. Raises StorageUnavailableError."""
@@ -237,10 +244,18 @@ class Channels:
         """Stores a trial's channel. Raises StorageUnavailableError."""
         await self._assessments.save(assessment_id, _document(trace_id), channel.model_dump_json())
 
-    async def load(self, assessment_id: str, trace_id: str) -> TrialChannel | None:
-        """The channel of a trial, None if its task has no seats. Raises StorageUnavailableError."""
-        document = await self._assessments.load(assessment_id, _document(trace_id))
-        return None if document is None else TrialChannel.model_validate_json(document)
+    async def of(self, claims: Claims) -> TrialChannel | None:
+        """The channel of the token's trial, None if its task has no seats. Raises StorageUnavailableError.
+
+        A trial's channel is stored before its tokens are issued, so a trial without one gets none later.
+        """
+        if claims.trace_id in self._final:
+            return self._final[claims.trace_id]
+        document = await self._assessments.load(claims.assessment_id, _document(claims.trace_id))
+        channel = None if document is None else TrialChannel.model_validate_json(document)
+        if channel is None or channel.is_open:
+            self._final[claims.trace_id] = channel
+        return channel
 
     def _addresses(self, entries: Iterable[RosterEntry]) -> list[RosterEntry]:
         return list(entries) if self.proxy_base is None else observed_peers(entries, self.proxy_base)

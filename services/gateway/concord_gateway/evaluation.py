@@ -6,10 +6,11 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic_core import from_json
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
@@ -71,7 +72,7 @@ class MadeRow:
     else that the gateway does with it."""
 
     head: RowHead
-    document: dict[str, JsonValue]
+    document: dict[str, Any]
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -84,16 +85,10 @@ class MadeRow:
 
     def with_warning(self, warning: str) -> Self:
         """The row with a further warning."""
-        detail = self.document["detail"]
-        assert isinstance(detail, dict)  # nosec B101  # noqa: S101 - it was read
-        warnings = detail["warnings"]
-        assert isinstance(warnings, list)  # nosec B101  # noqa: S101 - of a valid row
-        return self._with("warnings", [*warnings, warning])
+        return self._with("warnings", [*self.document["detail"]["warnings"], warning])
 
     def _with(self, name: str, value: JsonValue) -> Self:
-        detail = self.document["detail"]
-        assert isinstance(detail, dict)  # nosec B101  # noqa: S101 - it was read
-        return replace(self, document={**self.document, "detail": {**detail, name: value}})
+        return replace(self, document={**self.document, "detail": {**self.document["detail"], name: value}})
 
 
 # Jobs are enqueued, and their results awaited.
@@ -130,58 +125,38 @@ async def check_workers(storage: Storage) -> None:
 
 async def wait_for_workers(storage: Storage) -> None:
     """Waits until every queue of the evaluator has a worker. Raises as `check_workers` does after `WORKERS_S`."""
-    deadline = time.monotonic() + WORKERS_S
-    while True:
-        try:
-            await check_workers(storage)
-        except NoWorkerError:
-            if time.monotonic() >= deadline:
-                raise
-            await asyncio.sleep(_STORAGE_PAUSE_S)
-        else:
-            return
+    await retrying(NoWorkerError, WORKERS_S)(check_workers, storage)
 
 
 async def wait_for_storage(storage: Storage, timeout_s: float) -> None:
     """Waits until storage answers. Raises StorageUnavailableError after `timeout_s`."""
-    deadline = time.monotonic() + timeout_s
-    while True:
-        try:
-            await storage.ping()
-        except StorageUnavailableError:
-            if time.monotonic() >= deadline:
-                raise
-            await asyncio.sleep(_STORAGE_PAUSE_S)
-        else:
-            return
+    await retrying(StorageUnavailableError, timeout_s)(storage.ping)
+
+
+def retrying(error: type[Exception], limit_s: float, pause_s: float = _STORAGE_PAUSE_S) -> AsyncRetrying:
+    """Tries something again after this error, which is raised in the end."""
+    retry, stop = retry_if_exception_type(error), stop_after_delay(limit_s)
+    return AsyncRetrying(retry=retry, stop=stop, wait=wait_fixed(pause_s), reraise=True)
 
 
 class Evaluations:
-    """The evaluations of one assessment: requests them, and waits for each for at most `timeout_s`.
-
-    All that wait ask storage together.
-    """
+    """The evaluations of one assessment: requests them, and waits for each for at most `timeout_s`."""
 
     def __init__(self, storage: Storage, assessment_id: str, timeout_s: float) -> None:
         self._storage = storage
         self._assessment_id = assessment_id
         self._timeout_s = timeout_s
         self._trials = TrialDocuments(storage.assessments)
-        self._asked: list[str] = []
-        self._answer: asyncio.Task[dict[str, str | None]] | None = None
 
     async def of_trial(self, request: EvaluateTrial) -> VerdictHead:
         """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError."""
 
         async def verdict() -> VerdictHead | None:
-            found = await self._verdict(request.key)
+            found = await self._trials.part(self._assessment_id, request.key, "verdict")
             made = None if found is None else VerdictHead.model_validate_json(found)
             return None if made is None or (request.again and made.is_lost) else made
 
-        result = await self._result_of(request, verdict)
-        if result is None:
-            raise EvaluationFailedError(_late("evaluation", request.trial_id, self._timeout_s, request.attempt))
-        return result
+        return await self._result_of(request, verdict)
 
     async def row(self, request: AggregateAssessment) -> MadeRow:
         """Requests the row and waits for it. Raises EvaluationFailedError."""
@@ -193,25 +168,10 @@ class Evaluations:
                 raise EvaluationFailedError(InfrastructureFailure.model_validate_json(failure))
             return None if found is None else await asyncio.to_thread(MadeRow.read, found)
 
-        result = await self._result_of(request, row)
-        if result is None:
-            raise EvaluationFailedError(_late("aggregation", None, self._timeout_s))
-        return result
+        return await self._result_of(request, row)
 
-    async def _verdict(self, key: str) -> str | None:
-        """The stored verdict, read in one request with those of all who ask in the same pass of the event loop."""
-        self._asked.append(key)
-        if self._answer is None:
-            self._answer = asyncio.create_task(self._verdicts())
-        return (await asyncio.shield(self._answer))[key]
-
-    async def _verdicts(self) -> dict[str, str | None]:
-        await asyncio.sleep(0)
-        asked, self._asked, self._answer = self._asked, [], None
-        return dict(zip(asked, await self._trials.parts(self._assessment_id, asked, "verdict"), strict=True))
-
-    async def _result_of(self, request: JobRequest, load: Callable[[], Awaitable[T | None]]) -> T | None:
-        """Enqueues a job and waits for its result. Returns None after the time limit.
+    async def _result_of(self, request: JobRequest, load: Callable[[], Awaitable[T | None]]) -> T:
+        """Enqueues a job and waits for its result. Raises EvaluationFailedError after the time limit.
 
         A worker tells when a job has ended; the result is also looked for now and then, in case that word is lost.
         The job is enqueued again every few seconds. That has no effect while the job is pending, and restores a job
@@ -226,7 +186,7 @@ class Evaluations:
                         await self._storage.jobs.enqueue(request.job())
                         asked_at = now
                     with suppress(TimeoutError):
-                        async with asyncio.timeout(_until_poll_s(now, now - began)):
+                        async with asyncio.timeout(max(_POLL_S, _POLL_SHARE * (now - began))):
                             await ended.wait()
                     ended.clear()
                     if (result := await load()) is not None:
@@ -234,26 +194,17 @@ class Evaluations:
                 except StorageUnavailableError as error:
                     logger.warning("still waiting for the result of job %s: %s", request.job_id, error)
                     await asyncio.sleep(_STORAGE_PAUSE_S)
-        return None
-
-
-def _until_poll_s(now: float, waited_s: float) -> float:
-    """The time until a request without word. All who wait ask at multiples of `_POLL_S`, and so together."""
-    pause_s = max(_POLL_S, _POLL_SHARE * waited_s)
-    return (now + pause_s) // _POLL_S * _POLL_S - now
-
-
-def _late(
-    stage: Literal["evaluation", "aggregation"], trial_id: str | None, timeout_s: float, attempt: int = 1
-) -> InfrastructureFailure:
-    return InfrastructureFailure(
-        trial_id=trial_id,
-        stage=stage,
-        message=f"no result from the evaluator within {timeout_s:g} s",
-        attempt=attempt,
-        loss=Loss.WORKER,
-        caused_by=cause_of(Loss.WORKER),
-    )
+        trial = request if isinstance(request, EvaluateTrial) else None
+        raise EvaluationFailedError(
+            InfrastructureFailure(
+                trial_id=None if trial is None else trial.trial_id,
+                stage="aggregation" if trial is None else "evaluation",
+                message=f"no result from the evaluator within {self._timeout_s:g} s",
+                attempt=1 if trial is None else trial.attempt,
+                loss=Loss.WORKER,
+                caused_by=cause_of(Loss.WORKER),
+            )
+        )
 
 
 # Evaluations that worker or judge lost: each is made once more from the stored trace, when all trials are over.

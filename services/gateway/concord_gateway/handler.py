@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -30,7 +29,7 @@ from concord.trust.redaction import redact
 from concord_gateway.assessment import RunningAssessment
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
-from concord_gateway.bundles import BundleClient, write_bundle
+from concord_gateway.bundles import BundleClient, files_by_age, write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, MadeRow, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import (
@@ -184,25 +183,13 @@ def write_results(output_dir: Path, plan: AssessmentPlan, row: JsonValue, *, kee
     participants = {entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None}
     document = redact(to_json({"participants": participants, "results": [row]}, indent=2))  # a `ResultsDocument`
     _replace(output_dir / "assessments" / f"{plan.assessment_id}.json", document)
-    _remove_old(output_dir / "assessments", keep)
+    for old, _ in files_by_age(output_dir / "assessments", ".json")[keep:]:
+        old.unlink(missing_ok=True)
     if plan.task_secret is not None:
         _replace(secret_file(output_dir, plan.assessment_id), plan.task_secret.encode(), mode=0o600)
     latest = output_dir / "results.json"
     _replace(latest, document)
     return latest
-
-
-def _remove_old(folder: Path, keep: int) -> None:
-    with os.scandir(folder) as found:  # which may be thousands
-        files = [each for each in found if each.name.endswith(".json")]
-    if len(files) <= keep:
-        return
-    written: list[tuple[int, str]] = []
-    for each in files:
-        with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
-            written.append((each.stat().st_mtime_ns, each.name))
-    for _, name in sorted(written, reverse=True)[keep:]:
-        (folder / name).unlink(missing_ok=True)
 
 
 def _replace(path: Path, content: bytes, mode: int = 0o644) -> None:

@@ -154,7 +154,7 @@ class TrialRunner:
     def __post_init__(self) -> None:
         self._messenger = Messenger(
             self._on_step,
-            timeout_s=self.record.limits.trial_s,
+            timeout_s=self.record.state.limits.trial_s,
             peer_urls=self.participants.peer_urls,
             cards=self.record.cards,
             credentials=self.participants.credentials,

@@ -10,7 +10,6 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from a2a.compat.v0_3 import conversions
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.compat.v0_3.rest_adapter import REST03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -28,6 +27,7 @@ from a2a.utils import json_utils
 from a2a.utils.error_handlers import build_rest_error_payload, rest_stream_error_handler
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from a2a.utils.errors import InvalidRequestError as InvalidRequest
+from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
@@ -42,9 +42,7 @@ from concord.a2a.messages import (
     IncomingMessage,
     data_of,
     data_part,
-    json_of,
     new_message,
-    object_of,
     text_part,
     texts_of,
 )
@@ -75,12 +73,13 @@ def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
     routes = [route for route in create_rest_routes(requests, callers) if isinstance(route, Route)]
     of_0_3 = _Rest03(requests, callers).routes().items()
     routes += [Route(path, endpoint, methods=[method]) for (path, method), endpoint in of_0_3]
-    return [admitting(_reading_json(route), callers) for route in routes]
+    return [admitting(route, callers, is_rest=True) for route in routes]
 
 
-def admitting(route: Route, callers: Callers) -> Route:
+def admitting(route: Route, callers: Callers, *, is_rest: bool = False) -> Route:
     """The same route for admitted callers, others get 401; for bodies of at most `MAX_VALUES`, others get 413; and for
-    plain ones, others get 415."""
+    plain ones, others get 415. With `is_rest`, for bodies in JSON; others get 400, where the SDK answers 500 to bodies
+    that are not UTF-8 or are nested deeply."""
 
     async def handle(request: Request) -> Response:
         if not callers.admit(request):
@@ -90,6 +89,12 @@ def admitting(route: Route, callers: Callers) -> Route:
             return JSONResponse({"detail": detail}, 415, {"accept-encoding": "identity"})
         if values_in(await request.body()) > MAX_VALUES:
             return JSONResponse({"detail": f"the body holds more than {MAX_VALUES} values"}, 413)
+        try:
+            if is_rest:
+                json.loads(await request.body() or b"{}")
+        except (ValueError, RecursionError) as error:
+            refused = InvalidRequest(f"the body is not JSON: {type(error).__name__}")
+            return JSONResponse(build_rest_error_payload(refused), 400)
         response: Response = await route.endpoint(request)
         return response
 
@@ -100,22 +105,6 @@ def admitting(route: Route, callers: Callers) -> Route:
     handle.__signature__ = Signature([request_only, *named])  # type: ignore[attr-defined]
     methods = sorted((route.methods or set()) - {"HEAD"})
     return Route(route.path, handle, methods=methods)
-
-
-def _reading_json(route: Route) -> Route:
-    """The same route for bodies in JSON; others get 400. The SDK answers 500 to bodies that are not UTF-8 or are nested
-    deeply."""
-
-    async def handle(request: Request) -> Response:
-        try:
-            json.loads(await request.body() or b"{}")
-        except (ValueError, RecursionError) as error:
-            refused = InvalidRequest(f"the body is not JSON: {type(error).__name__}")
-            return JSONResponse(build_rest_error_payload(refused), 400)
-        response: Response = await route.endpoint(request)
-        return response
-
-    return Route(route.path, handle, methods=sorted((route.methods or set()) - {"HEAD"}))
 
 
 class _Rest03(REST03Adapter):
@@ -207,9 +196,6 @@ class Takeover:
         except Exception:
             logger.exception("task %s cannot be taken over", task.task_id)
 
-
-# The SDK calls it for data and metadata of 0.3 only, which are a `Value` or a `Struct`.
-conversions.MessageToDict = json_of  # type: ignore[assignment,attr-defined]  # not exported
 
 _INTERRUPTED_S: Final = 600.0
 _DURABLE_INTERRUPTED_S: Final = 5.0
@@ -514,7 +500,7 @@ def _incoming(context: RequestContext, task_id: str, context_id: str) -> Incomin
         text_parts=said,
         data_parts=structured,
         other_parts=len(message.parts) - len(said) - len(structured),
-        metadata=context.metadata | object_of(message.metadata),
+        metadata=context.metadata | MessageToDict(message.metadata),
         message_id=message.message_id,
         task_id=task_id,
         context_id=context_id,

@@ -2,8 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import httpx
 import pytest
@@ -16,17 +14,11 @@ from tests.kit.serving import eventually
 COMMAND = (sys.executable, "-c", STAND_IN)
 
 
-@asynccontextmanager
-async def contexts_of(max_environments: int, idle_s: float = 60) -> AsyncIterator[AssistantContexts]:
+def contexts_of(max_environments: int, idle_s: float = 60, command: tuple[str, ...] = COMMAND) -> AssistantContexts:
     """Contexts whose environments are stand-ins."""
-    found = AssistantContexts(
-        "http://gateway/", max_environments=max_environments, idle_s=idle_s, environment_command=COMMAND
+    return AssistantContexts(
+        "http://gateway/", max_environments=max_environments, idle_s=idle_s, environment_command=command
     )
-    found.start()
-    try:
-        yield found
-    finally:
-        await found.aclose()
 
 
 def place_of(url: str | None) -> str:
@@ -67,17 +59,11 @@ async def test_an_environment_ends_when_it_is_idle_for_long() -> None:
 
 
 async def test_an_agent_whose_environment_cannot_start_is_forgotten() -> None:
-    broken = AssistantContexts(
-        "http://gateway/",
-        max_environments=1,
-        idle_s=60,
-        environment_command=(sys.executable, "-c", "raise SystemExit(1)"),
-    )
-    for context_id in ("one", "two"):
-        with pytest.raises(Exception, match="ended with exit code 1"):
-            async with broken.agent(context_id):
-                pass
-    await broken.aclose()
+    async with contexts_of(1, command=(sys.executable, "-c", "raise SystemExit(1)")) as broken:
+        for context_id in ("one", "two"):
+            with pytest.raises(Exception, match="ended with exit code 1"):
+                async with broken.agent(context_id):
+                    pass
 
 
 async def test_a_trial_may_write_so_much_and_the_next_one_again(monkeypatch: pytest.MonkeyPatch) -> None:

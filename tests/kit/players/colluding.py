@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from concord.assessment.results import TurnRecord
 from concord.suite import Draw
-from concord_gateway.rounds.exchange import Rounds, Turn
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.reply import Reply
 from tests.kit.players.minds import Mind
 from tests.kit.players.phrasings import chatter, state
@@ -21,9 +22,9 @@ class ColludingTeam:
     draw: Draw
     writes: Callable[[Mind, str, Draw], str | None]
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """Messages in the first two rounds, and then the right answers."""
-        replies: dict[str, Reply | Turn] = {}
+        replies: dict[str, Reply | TurnRecord] = {}
         for seat, neighbours in self.mind.task.neighbours.items():
             text = self.writes(self.mind, seat, self.draw) if rounds.round < rounds.max_rounds else None
             to = neighbours if self.writes is not _own_brief else [NOBODY]

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from concord.assessment.faults import Chatter, Cut, Delay, OnMessages, OnSeat, PlantedFault, Swap, Truncate
+from concord.assessment.results import TurnRecord
 from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import Draw, Fact, SuiteTask
-from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 from concord_suites import FAMILIES
@@ -74,7 +75,7 @@ class ReadingTeam(ScriptedTeam):
                         self._believe(replace(heard, receiver=each.receiver))
                         break
 
-    def _reply(self, rounds: Rounds, seat: str, messages: Sequence[tuple[str, str]]) -> Reply | Turn:
+    def _reply(self, rounds: Rounds, seat: str, messages: Sequence[tuple[str, str]]) -> Reply | TurnRecord:
         planned = self.plan.answers.get(seat)
         if planned is None or rounds.round < planned:
             return said(messages)
@@ -99,7 +100,7 @@ def _as_arrived(fact: Fact, written: str, arrived: str) -> Fact:
 class SampleTeam:
     """The sample agent in every seat: it reads the texts that the gateway sends, and only these."""
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """The reply of each seat in the current round."""
         return {seat: read_reply(reply(turn_text(rounds, seat), FAMILIES)) for seat in rounds.asked}
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from concord.assessment.results import TurnRecord
 from concord.assessment.verdict import Cause
 from concord.suite import Grade, SuiteTask
 from concord_evaluator.information.flow import Flow, flow_of
@@ -14,7 +15,7 @@ from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
 from concord_evaluator.information.turns import Answered, Turns
 from concord_evaluator.messages import Sent
-from concord_gateway.rounds.exchange import Rounds, Turn, default_rounds
+from concord_gateway.rounds.exchange import Rounds, default_rounds
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_suites.family import TextFamily
 
@@ -22,7 +23,7 @@ from concord_suites.family import TextFamily
 class Team(Protocol):
     """Replies for all seats of a team."""
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """The reply of each seat in the current round."""
 
 

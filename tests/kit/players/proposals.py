@@ -6,8 +6,9 @@ from enum import Enum, auto
 
 from pydantic import JsonValue
 
+from concord.assessment.results import TurnRecord
 from concord.suite import Fact
-from concord_gateway.rounds.exchange import Rounds, Turn
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.reply import Reply
 from tests.kit.players.play import reply
 from tests.kit.players.teams import ScriptedTeam, Telling
@@ -55,13 +56,13 @@ class ProposingTeam(ScriptedTeam):
         self._deepest = max(self._depths.values())
         [self._root] = [seat for seat, depth in self._depths.items() if depth == 0]
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """What goes down or up the tree in this round."""
         self._learn(rounds)
         if not self._begun or rounds.round == self._begun + 2 * self._deepest:
             self._propose(rounds.round)
         passed = rounds.round - self._begun
-        replies: dict[str, Reply | Turn] = {}
+        replies: dict[str, Reply | TurnRecord] = {}
         for seat, depth in self._depths.items():
             messages = list[tuple[str, str]]()
             if depth == passed:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from concord.assessment.results import TurnRecord
 from concord.suite import Draw, Fact
-from concord_gateway.rounds.exchange import Rounds, Turn
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.reply import Reply
 from tests.kit.players.minds import Mind
 from tests.kit.players.plans import plan_of
@@ -34,11 +35,11 @@ class TellAllTeam(ScriptedTeam):
 
     partial_results: float = 0.0
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """All that is new for each neighbour."""
         self._learn(rounds)
         everything = frozenset(fact.id for fact in self.mind.task.facts)
-        replies: dict[str, Reply | Turn] = {}
+        replies: dict[str, Reply | TurnRecord] = {}
         for seat, neighbours in self.mind.task.neighbours.items():
             messages = list[tuple[str, str]]()
             for other in neighbours:
@@ -58,7 +59,7 @@ class TellAllTeam(ScriptedTeam):
 class QuestionTeam(TellAllTeam):
     """In odd rounds, seats ask their neighbours what they know; in even ones, they tell it."""
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """Questions, then facts."""
         if rounds.round % 2 == 0:
             return super().replies(rounds)

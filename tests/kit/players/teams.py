@@ -6,8 +6,9 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import JsonValue
 
+from concord.assessment.results import TurnRecord
 from concord.suite import Draw, Fact, SuiteTask, Value
-from concord_gateway.rounds.exchange import Rounds, Turn
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 from concord_suites.family import TextFamily
@@ -121,7 +122,7 @@ class ScriptedTeam:
         self._results = {seat: {} for seat in seats}
         self._from_results = {seat: set() for seat in seats}
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """The reply of each seat in the current round."""
         self._learn(rounds)
         planned = [
@@ -216,7 +217,7 @@ class ScriptedTeam:
             texts.append(state_partial(self.draw, task, value, stands_for, sender=sender))
         return "\n".join(texts)
 
-    def _reply(self, rounds: Rounds, seat: str, messages: Sequence[tuple[str, str]]) -> Reply | Turn:
+    def _reply(self, rounds: Rounds, seat: str, messages: Sequence[tuple[str, str]]) -> Reply | TurnRecord:
         state_of_turn = self.habits.turn(seat)
         if state_of_turn == "unreadable":
             own = [fact for fact in self.mind.task.facts if seat in fact.holders]
@@ -225,7 +226,7 @@ class ScriptedTeam:
                 " ".join([text, *([state(self.draw, self.mind.task, own[:2], sender=seat)] if own else [])])
             )
         if state_of_turn != "replied":
-            return Turn(rounds.round, seat, state_of_turn, "no reply")
+            return TurnRecord(round=rounds.round, seat=seat, state=state_of_turn, error="no reply")
         answer: JsonValue = None
         planned = self.plan.answers.get(seat)
         if planned is not None and self.habits.answer_in(seat, planned) == rounds.round:
@@ -293,7 +294,7 @@ def distorted(draw: Draw, task: SuiteTask, fact: Fact) -> Fact:
 class NullTeam:
     """Says nothing."""
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """Neither messages nor answers."""
         return {seat: reply([]) for seat in rounds.task.seats}
 
@@ -301,7 +302,7 @@ class NullTeam:
 class EchoTeam:
     """Replies with the text of its turn."""
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """The turns' own texts."""
         return {seat: read_reply(turn_text(rounds, seat)) for seat in rounds.task.seats}
 
@@ -314,7 +315,7 @@ class SilentTeam:
     guess: Guess
     secret: bytes
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """The guesses at once. A seat sees neither key nor facts nor another brief."""
         replies = {}
         for seat in rounds.task.seats:
@@ -328,7 +329,7 @@ class SilentTeam:
 class DumpTeam(ScriptedTeam):
     """Every seat tells all its neighbours all that it knows in every round, and answers in the last."""
 
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | TurnRecord]:
         """Everything to everybody."""
         self._learn(rounds)
         messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from concord.assessment.results import TurnRecord
 from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
 from concord_gateway.drivers.rounds import turn_limit_s
-from concord_gateway.rounds.exchange import OverBudgetError, Rounds, Turn
+from concord_gateway.rounds.exchange import OverBudgetError, Rounds
 from concord_gateway.rounds.reply import Outgoing, Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 from concord_suites.pool.maximum import Maximum
@@ -176,7 +177,8 @@ class TestEnd:
     def test_a_seat_that_is_late_sends_nothing_and_is_counted(self) -> None:
         rounds = Rounds(task(), max_rounds=2)
         rounds.begin()
-        rounds.take({"a": Turn(1, "a", "late", "no reply within 5 s"), "b": NOTHING, "c": NOTHING})
+        late = TurnRecord(round=1, seat="a", state="late", error="no reply within 5 s")
+        rounds.take({"a": late, "b": NOTHING, "c": NOTHING})
         assert [turn.state for turn in rounds.turns] == ["late", "replied", "replied"]
         assert rounds.messages == []
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from cachetools import LRUCache
 
@@ -216,11 +216,12 @@ class AssistantContexts:
         context.written_bytes += size
         return context.writes <= MAX_WRITES and context.written_bytes <= MAX_WRITTEN_BYTES
 
-    def start(self) -> None:
+    async def __aenter__(self) -> Self:
         """Starts ending environments that are idle for too long."""
         self._closing = asyncio.create_task(self._close_idle())
+        return self
 
-    async def aclose(self) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Ends all environments, also those in use."""
         if self._closing is not None:
             self._closing.cancel()
@@ -244,10 +245,14 @@ class AssistantContexts:
             return self._contexts[context_id]
 
     def _new_context(self, place: str) -> _Context:
-        from concord_gateway.assistants.green_agents import new_green_agent
+        # Loaded by the first trial with a scenario: a gateway starts without it.
+        from concord_assistant.config import GreenAgentConfig
+        from concord_assistant.environment.server import ENVIRONMENT_COMMAND
+        from concord_assistant.green_agent import GreenAgent
 
-        url = f"{self._base_url}/ues/{place}"
-        return _Context(place, new_green_agent(url, self._environment_command, self._response_llm))
+        command = tuple(self._environment_command or ENVIRONMENT_COMMAND)
+        config = GreenAgentConfig(advertised_url=f"{self._base_url}/ues/{place}", environment_command=command)
+        return _Context(place, GreenAgent(config=config, response_llm=self._response_llm))
 
     async def _remove(self, context_id: str) -> None:
         context = self._contexts.get(context_id)

@@ -3,7 +3,7 @@
 from concord_gateway.drivers.calls import drive_calls
 from concord_gateway.drivers.driver import Driver, TrialContext, TrialNotRunError
 from concord_gateway.drivers.ground_truth import drive_pattern
-from concord_gateway.drivers.live import drive_live, outcome_of
+from concord_gateway.drivers.live import drive_live, outcome_of, unanswered
 from concord_gateway.drivers.rounds import drive_rounds
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "drive_pattern",
     "drive_rounds",
     "outcome_of",
+    "unanswered",
 ]

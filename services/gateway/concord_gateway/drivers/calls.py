@@ -15,13 +15,12 @@ from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import proxy_url
-from concord.trust.redaction import redact
 from concord_gateway.calls import SeatPlace, TrialChannel, brief_text, question_text
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
-from concord_gateway.drivers.live import ask, graded_answer, outcome_of
-from concord_gateway.drivers.rounds import answer_text, solo_answers
+from concord_gateway.drivers.live import ask, graded_answer, outcome_of, unanswered
+from concord_gateway.drivers.rounds import solo_answers
 from concord_gateway.rounds.reply import Reply, gives_nothing
-from concord_gateway.rounds.texts import solo_task
+from concord_gateway.rounds.texts import answer_text, solo_task
 
 BRIEFING: Final = 0.5
 """The most of a trial's time that the replies to the briefs may take."""
@@ -82,8 +81,7 @@ async def _brief(context: TrialContext, task: SuiteTask, place: SeatPlace, start
         return _Briefed(place, failure=_in_its_brief(answer))
     placed = place.model_copy(update={"context_id": answer.context_id or place.context_id})
     if not answer.succeeded:
-        error = redact(f"ended with {answer.state}: {answer.status_text}")
-        failed = AgentAnswer(agent=place.entry.id, state="failed", text=None, error=error)
+        failed = unanswered(place.entry.id, f"ended with {answer.state}: {answer.status_text}")
         return _Briefed(placed, failure=_in_its_brief(failed))
     return _Briefed(placed, answer.task_id if answer.state is TaskState.INPUT_REQUIRED else "")
 
@@ -125,9 +123,7 @@ async def _ask(context: TrialContext, reading: Reading, task: SuiteTask, briefed
     if isinstance(answer, AgentAnswer):
         return replace(replied, failure=answer)
     if not answer.succeeded:
-        error = redact(f"ended with {answer.state}: {answer.status_text}")
-        failure = AgentAnswer(agent=seat, state="failed", text=None, error=error)
-        return replace(replied, failure=failure)
+        return replace(replied, failure=unanswered(seat, f"ended with {answer.state}: {answer.status_text}"))
     reply = await reading.read(seat, answer)
     return replied if reply is None else replace(replied, answer=_given(reply, task.key))
 
@@ -168,5 +164,5 @@ def _answer(replied: _Replied) -> AgentAnswer:
     if replied.failure is not None:
         return replied.failure
     if replied.answer is None:
-        return AgentAnswer(agent=replied.seat, state="failed", text=None, error="its reply has no answer")
+        return unanswered(replied.seat, "its reply has no answer")
     return graded_answer(replied.seat, answer_text(replied.answer))

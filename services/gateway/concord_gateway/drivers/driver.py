@@ -25,7 +25,7 @@ from concord_gateway.calls import Channels, SeatPlace, TrialChannel
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.rounds.exchange import OverBudgetError
-from concord_gateway.rounds.reply import Reply, is_plain, read_reply
+from concord_gateway.rounds.reply import Reply, read_reply
 
 # The interface of drivers.
 
@@ -157,9 +157,7 @@ async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str
         is_open=exchange is not Exchange.CALLS,
         faults=tuple(context.plan.config.faults) if spec is not None and spec.control is None else (),
     )
-    await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
-    await context.channels.announce(context.trial.trace_id, channel)
-    return channel
+    return await _opened(context, channel)
 
 
 async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
@@ -168,9 +166,13 @@ async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
     Raises StorageUnavailableError.
     """
     place = SeatPlace(entry=agent, context_id="", neighbours=())
-    channel = TrialChannel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    await _opened(context, TrialChannel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True))
+
+
+async def _opened(context: TrialContext, channel: TrialChannel) -> TrialChannel:
     await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
     await context.channels.announce(context.trial.trace_id, channel)
+    return channel
 
 
 def seat_alone(spec: FamilyTask, seats: Iterable[str]) -> str:
@@ -178,10 +180,7 @@ def seat_alone(spec: FamilyTask, seats: Iterable[str]) -> str:
     return next(name for name in seats if spec.solo_by in {name, name.partition("/")[0]})
 
 
-# The reading of a trial's replies: on the trial's account, and on the event loop only where it takes no time.
-
-LONG_REPLY: Final = 4_096
-"""Characters of a plain reply that may hold up the event loop (a tenth of a millisecond)."""
+# The reading of a trial's replies, on the trial's account.
 
 MAX_READING_S: Final = 60.0
 """CPU seconds in which the replies of a trial are read. A faulty one may take half a second."""
@@ -189,8 +188,8 @@ MAX_READING_S: Final = 60.0
 
 @dataclass(slots=True)
 class Reading:
-    """Reads the replies of one trial. What is not plain JSON is read in a thread, one after the other: a few kilobytes
-    of brackets that do not match take a tenth of a second."""
+    """Reads the replies of one trial in a thread, one after the other: a few kilobytes of brackets that do not match
+    take a tenth of a second."""
 
     used_s: float = 0.0
     fault: OverBudgetError | None = None
@@ -199,11 +198,8 @@ class Reading:
 
     async def read(self, seat: str, answer: Answer) -> Reply | None:
         """The reply in an answer of a seat; None for one that is not read, because the trial is over its budget."""
-        text, data = answer.text or answer.status_text, answer.data_parts
-        if not data and len(text) <= LONG_REPLY and is_plain(text):
-            return self._read(seat, text, data)
         async with self._one:
-            return await asyncio.to_thread(self._read, seat, text, data)
+            return await asyncio.to_thread(self._read, seat, answer.text or answer.status_text, answer.data_parts)
 
     def _read(self, seat: str, text: str, data: Sequence[JsonValue]) -> Reply | None:
         if self.used_s > MAX_READING_S:

@@ -41,7 +41,7 @@ async def _ask(context: TrialContext, entry: RosterEntry, n_asked: int) -> Agent
     if isinstance(answer, AgentAnswer):
         return answer
     if answer.state != "completed":
-        return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
+        return unanswered(entry.id, f"ended with {answer.state}: {answer.status_text}")
     return graded_answer(entry.id, redact(text_of(answer)), min(MAX_ANSWER, MAX_ANSWERS // n_asked))
 
 
@@ -57,21 +57,22 @@ async def ask(
         async with asyncio.timeout(limit_s):
             return await context.send(entry, text, note, context_id=context_id, task_id=task_id)
     except (TimeoutError, AgentTimeoutError) as error:
-        return _without(entry, "timeout", str(error) or f"no answer within {limit_s:g} s")
+        return unanswered(entry.id, str(error) or f"no answer within {limit_s:g} s", "timeout")
     except (AgentUnreachableError, RemoteError) as error:
-        return _without(entry, "failed", str(error))
+        return unanswered(entry.id, str(error))
 
 
 def graded_answer(agent: str, text: str, limit: int = MAX_ANSWER) -> AgentAnswer:
     """An agent's answer as it is graded: one of more than `limit` characters is none."""
     if len(text) > limit:
         error = f"its answer has {len(text):,} characters, and at most {limit:,} are graded"
-        return AgentAnswer(agent=agent, state="failed", text=None, error=error)
+        return unanswered(agent, error)
     return AgentAnswer(agent=agent, state="completed", text=text, error=None)
 
 
-def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str) -> AgentAnswer:
-    return AgentAnswer(agent=entry.id, state=state, text=None, error=redact(error))
+def unanswered(agent: str, error: str, state: Literal["failed", "timeout"] = "failed") -> AgentAnswer:
+    """What there is of an agent without an answer: why it has none."""
+    return AgentAnswer(agent=agent, state=state, text=None, error=redact(error))
 
 
 def text_of(answer: Answer) -> str:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
@@ -21,10 +21,10 @@ from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry, new_step_id
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
-from concord_gateway.drivers.live import graded_answer, outcome_of
-from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire, default_rounds
+from concord_gateway.drivers.live import graded_answer, outcome_of, unanswered
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Wire, default_rounds
 from concord_gateway.rounds.reply import Reply
-from concord_gateway.rounds.texts import answers_by_seat, as_text, solo_task, turn_text
+from concord_gateway.rounds.texts import answer_text, answers_by_seat, solo_task, turn_text
 
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
@@ -98,7 +98,7 @@ def _texts(rounds: Rounds, asked: Sequence[str]) -> dict[str, str]:
 
 
 def _taken(
-    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | Turn], seats: dict[str, _Seat]
+    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | TurnRecord], seats: dict[str, _Seat]
 ) -> list[Step]:
     """The steps of the messages in the replies of a round. Raises OverBudgetError.
 
@@ -124,12 +124,15 @@ def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: fl
 
 async def _turn(
     context: TrialContext, reading: Reading, seat: _Seat, text: str, number: int, limit_s: float
-) -> Reply | Turn:
+) -> Reply | TurnRecord:
     name = seat.entry.id
     seat.step_id = new_step_id()
 
     def note(update: TaskUpdate) -> None:
         context.progress.note(f"round {number}, {name}: {update.text or update.state}")
+
+    def turn(state: Literal["late", "failed"], error: str) -> TurnRecord:
+        return TurnRecord(round=number, seat=name, state=state, error=error)
 
     async with context.trial_calls.work.piece():
         pass  # the seats of a round are asked one after the other
@@ -140,16 +143,16 @@ async def _turn(
             )
     except (TimeoutError, AgentTimeoutError) as error:
         seat.task_id, seat.was_late_after_s = "", limit_s
-        return Turn(number, name, "late", redact(str(error)) or f"no reply within {limit_s:g} s")
+        return turn("late", redact(str(error)) or f"no reply within {limit_s:g} s")
     except (AgentUnreachableError, RemoteError) as error:
         seat.task_id = ""
-        return Turn(number, name, "failed", redact(str(error)))
+        return turn("failed", redact(str(error)))
     seat.was_late_after_s = None
     seat.context_id = answer.context_id or seat.context_id
     seat.task_id = answer.task_id if answer.state is TaskState.INPUT_REQUIRED else ""
     if not answer.succeeded:
-        return Turn(number, name, "failed", redact(f"ended with {answer.state}: {answer.status_text}"))
-    return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
+        return turn("failed", redact(f"ended with {answer.state}: {answer.status_text}"))
+    return await reading.read(name, answer) or turn("failed", str(reading.fault))
 
 
 def _step(context: TrialContext, message: SeatMessage, text: str, seats: dict[str, _Seat], times: StepTimes) -> Step:
@@ -187,9 +190,7 @@ def _outcome(context: TrialContext, task: SuiteTask, rounds: Rounds, time_used: 
         rounds=rounds.round,
         max_rounds=rounds.max_rounds,
         answered_in=rounds.answered_in,
-        turns=[
-            TurnRecord(round=turn.round, seat=turn.seat, state=turn.state, error=turn.error) for turn in rounds.turns
-        ],
+        turns=rounds.turns,
     )
     return outcome.model_copy(update={"rounds": record})
 
@@ -202,7 +203,7 @@ def solo_answers(task: SuiteTask, answer: JsonValue, own: AgentAnswer) -> list[A
     return [
         graded_answer(seat, answer_text(given[seat]))
         if seat in given
-        else AgentAnswer(agent=seat, state="failed", text=None, error="the agent alone gave no answer for it")
+        else unanswered(seat, "the agent alone gave no answer for it")
         for seat in task.answerers
     ]
 
@@ -212,12 +213,5 @@ def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
         return graded_answer(seat, answer_text(rounds.answers[seat]))
     last = next((turn for turn in reversed(rounds.turns) if turn.seat == seat), None)
     if last is not None and last.state in {"late", "failed"}:
-        return AgentAnswer(
-            agent=seat, state="timeout" if last.state == "late" else "failed", text=None, error=last.error
-        )
-    return AgentAnswer(agent=seat, state="failed", text=None, error=f"no answer in {rounds.round} rounds")
-
-
-def answer_text(answer: JsonValue) -> str:
-    """An answer as text, without secrets."""
-    return redact(as_text(answer))
+        return unanswered(seat, str(last.error), "timeout" if last.state == "late" else "failed")
+    return unanswered(seat, f"no answer in {rounds.round} rounds")

@@ -25,8 +25,6 @@ from concord.trace.attributes import (
     RESPONSE_TEXT,
     TASK_STATE,
     UNQUOTED_RESPONSE_WORDS,
-    UNQUOTED_WORDS,
-    WHOLE,
     whole_pieces,
 )
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
@@ -164,18 +162,8 @@ _TaskKey = tuple[str, str, str]
 """Trace id or caller id, callee id, and the task id that the callee assigned."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentTexts:
-    """What a request says: its quoted text, the words of the rest, and between seats all of it if it is more."""
-
-    text: str = ""
-    words: str = ""
-    whole: str = ""
-
-    def quoted(self) -> dict[str, JsonValue]:
-        """The texts as the step of the call holds them."""
-        told = {"text": self.text, UNQUOTED_WORDS: self.words, WHOLE: self.whole}
-        return {name: text for name, text in told.items() if text}
+SentTexts = dict[str, JsonValue]
+"""What a request says, as the step of its call holds it."""
 
 
 @dataclass(slots=True)
@@ -186,7 +174,7 @@ class CarriedCall:
     trace_id: str
     callee_url: str
     answer: CallAnswer
-    request: SentTexts = SentTexts()
+    request: SentTexts | None = None
     between_seats: bool = False
     """Whether the step holds the whole answer."""
     error: str | None = None
@@ -222,7 +210,7 @@ class CarriedCall:
         call = AgentInvocation(
             agent_url=self.callee_url,
             agent_name=self.open_call.callee,
-            requests=self.request.quoted() or None,
+            requests=self.request or None,
             response_trace=self.answer.response_trace,
         )
         return call_step(
@@ -269,7 +257,7 @@ class CallRecorder:
         callee: RosterEntry,
         answer: CallAnswer,
         wanted_id: str = "",
-        request: SentTexts = SentTexts(),
+        request: SentTexts | None = None,
         *,
         between_seats: bool = False,
     ) -> CarriedCall:
@@ -297,7 +285,7 @@ class CallRecorder:
         claims: Claims,
         callee: RosterEntry,
         reason: str,
-        request: SentTexts = SentTexts(),
+        request: SentTexts | None = None,
         *,
         refused: bool = False,
     ) -> None:
@@ -400,8 +388,7 @@ class CallRecorder:
 
     async def _write(self, call: CarriedCall) -> None:
         recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
-        async with self.work(call.trace_id).piece():
-            recorder.add(step := call.step())
+        recorder.add(step := call.step())
         outcome = "refused" if call.refused else "answered" if step.failure is None else "failed"
         self._instruments.carried.labels(outcome).inc()
         try:

@@ -132,15 +132,8 @@ class Callees:
         self._rosters: LRUCache[str, dict[str, RosterEntry]] = LRUCache(_MAX_ROSTERS)
         self._cards: LRUCache[str, _KeptCard] = LRUCache(_MAX_CARDS)
 
-    async def find(self, claims: Claims, callee_id: str) -> RosterEntry | None:
-        """The agent of that id in the token's assessment, or None. Raises StorageUnavailableError."""
-        return (await self._roster(claims)).get(callee_id)
-
-    async def all(self, claims: Claims) -> list[RosterEntry]:
-        """All agents in the token's assessment. Raises StorageUnavailableError."""
-        return list((await self._roster(claims)).values())
-
-    async def _roster(self, claims: Claims) -> dict[str, RosterEntry]:
+    async def roster(self, claims: Claims) -> Mapping[str, RosterEntry]:
+        """The agents in the token's assessment, by id. Raises StorageUnavailableError."""
         roster = self._rosters.get(claims.assessment_id)
         if roster is None:
             if (plan := await self._assessments.plan(claims.assessment_id)) is None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.types import Message, Send
 
 from concord.a2a.http import MAX_EVENT_BYTES, MAX_VALUES, EventReader, LineSplitter, parse_json, values_in
-from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
+from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE, UNQUOTED_WORDS, WHOLE
 from concord.trace.timing import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.redaction import redact
@@ -92,114 +92,90 @@ class UncarriedAnswerError(Exception):
     """The callee's answer cannot be relayed; the message says why."""
 
 
-class AnswerOverBudgetError(UncarriedAnswerError):
-    """The byte budget has no room for the callee's answer."""
+class BrokenOffError(Exception):
+    """The answer ended early, after a part of it was sent to the caller: the connection must be closed."""
 
 
-class CallerStalledError(Exception):
-    """The caller does not read its answer."""
-
-
+@dataclass(slots=True)
 class AnswerRelay:
     """Relays one request. The caller gets nothing before the callee has answered.
 
     An answer that is not a stream is buffered whole: only then can the proxy tell whether it is valid, and until then
     it can still send an error. `held` is its byte reservation, `idle_s` how long it may pause once it has begun
-    (seconds).
+    (seconds). `rewrite` changes each document of the answer.
     """
 
-    def __init__(self, upstream: Upstream, send: Send, held: Reservation, idle_s: float, work: OwnWork) -> None:
-        self._upstream = upstream
-        self._work = work
-        self._send = send
-        self._held = held
-        self._idle_s = idle_s
-        self.begun = False
-        """Whether a part of the answer was sent, so that no error response is possible."""
+    upstream: Upstream
+    send: Send
+    held: Reservation
+    idle_s: float
+    work: OwnWork
+    on_document: OnDocument
+    rewrite: Rewrite | None
+    begun: bool = False
+    """Whether a part of the answer was sent, so that no error response is possible."""
 
-    async def run(
-        self,
-        url: str,
-        headers: Iterable[Header],
-        body: bytes,
-        on_document: OnDocument,
-        rewrite: Rewrite | None = None,
-    ) -> str | None:
+    async def run(self, url: str, headers: Iterable[Header], body: bytes) -> str | None:
         """Sends a request, and relays the answer. Returns why the answer is not JSON-RPC, None if it may be.
 
-        `rewrite` changes each document of the answer. Raises UnreachableError, UncarriedAnswerError,
-        CallerStalledError.
+        Raises UnreachableError, UncarriedAnswerError, BudgetExhaustedError, BrokenOffError if the caller does not read.
         """
-        try:
-            return await self._run(url, headers, body, on_document, rewrite)
-        except BudgetExhaustedError as error:
-            raise AnswerOverBudgetError(str(error)) from error
-
-    async def _run(
-        self, url: str, headers: Iterable[Header], body: bytes, on_document: OnDocument, rewrite: Rewrite | None
-    ) -> str | None:
-        async with self._upstream.send("POST", url, headers, body) as answer:
+        async with self.upstream.send("POST", url, headers, body) as answer:
             if answer.header("content-encoding").lower() not in {"", "identity"}:
                 raise UncarriedAnswerError("the agent's answer is compressed, but no compression was requested")
             if answer.header("content-type").partition(";")[0].strip().lower() == "text/event-stream":
-                fault = await self._carry_stream(answer, on_document, rewrite)
+                fault = await self._carry_stream(answer)
             else:
-                fault = await self._carry_whole(answer, on_document, rewrite)
+                fault = await self._carry_whole(answer)
             return fault if 200 <= answer.status < 300 else f"HTTP status {answer.status}"
 
-    async def _carry_stream(
-        self, answer: UpstreamAnswer, on_document: OnDocument, rewrite: Rewrite | None
-    ) -> str | None:
+    async def _carry_stream(self, answer: UpstreamAnswer) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
         lines, events, values = LineSplitter(), EventReader(), 0
         try:
             async for chunk in answer.pieces():
                 whole = lines.take(chunk)
-                self._held.resize(lines.size + len(whole) + events.size)
+                self.held.resize(lines.size + len(whole) + events.size)
                 if lines.size > MAX_EVENT_BYTES:
                     raise UncarriedAnswerError("an event of the agent's answer is too large")
                 values = _counted(whole, values if events.unfinished else 0)
-                await self._carry_lines(whole, events, on_document, rewrite)
+                await self._carry_lines(whole, events)
             _counted(lines.rest(), values)
-            await self._carry_lines(lines.rest(), events, on_document, rewrite)
+            await self._carry_lines(lines.rest(), events)
         finally:
             lines.clear()
-        await self._send({"type": "http.response.body", "body": b""})
+        await self.send({"type": "http.response.body", "body": b""})
         return "no answer of A2A: a stream that ended within an event" if events.unfinished else None
 
-    async def _carry_lines(
-        self, lines: bytes, events: EventReader, on_document: OnDocument, rewrite: Rewrite | None
-    ) -> None:
+    async def _carry_lines(self, lines: bytes, events: EventReader) -> None:
         if not lines:
             return
-        async with self._work.piece():
+        async with self.work.piece():
             documents = [parse_json(data) for data in events.read(lines)]
-            if rewrite is None:
+            if self.rewrite is None:
                 carried = redact(lines)
             else:
-                documents = [rewrite(each) if isinstance(each, dict) else each for each in documents]
+                documents = [self.rewrite(each) if isinstance(each, dict) else each for each in documents]
                 rewritten = [json.dumps(each).encode() for each in documents if isinstance(each, dict)]
                 carried = redact(b"".join(b"data: " + each + b"\n\n" for each in rewritten))
         if carried:
-            await self._send({"type": "http.response.body", "body": carried, "more_body": True})
+            await self.send({"type": "http.response.body", "body": carried, "more_body": True})
         for document in documents:
-            on_document(document)
+            self.on_document(document)
 
-    async def _carry_whole(
-        self, answer: UpstreamAnswer, on_document: OnDocument, rewrite: Rewrite | None
-    ) -> str | None:
+    async def _carry_whole(self, answer: UpstreamAnswer) -> str | None:
         whole = await self._whole(answer)
-        async with self._work.piece():
+        async with self.work.piece():
             body = redact(whole)
-            carried = body if rewrite is None else _rewritten(body, rewrite)
+            carried = body if self.rewrite is None else _rewritten(body, self.rewrite)
         del whole
         length = (b"content-length", str(len(carried)).encode())
         await self._begin(answer, [*to_caller(answer.headers), length])
         for start in range(0, len(carried) or 1, _PIECE):
             await self._pass_on(carried[start : start + _PIECE], more=start + _PIECE < len(carried))
-        # Parsed only now: the document may take many times the memory, and the caller may read slowly.
-        async with self._work.piece():
-            on_document(document := parse_json(carried))
+        # Parsed only now: the document may take many times the memory, and the caller may read slowly. At once, because
+        # a caller that has its answer may leave, which cancels what is awaited here.
+        self.on_document(document := parse_json(carried))
         if document is None:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
         return None
@@ -207,11 +183,11 @@ class AnswerRelay:
     async def _whole(self, answer: UpstreamAnswer) -> bytes:
         body = bytearray()
         try:
-            async for chunk in answer.pieces(self._idle_s):
+            async for chunk in answer.pieces(self.idle_s):
                 body += chunk
                 if len(body) > MAX_EVENT_BYTES:
                     raise UncarriedAnswerError("the agent's answer is too large")
-                self._held.resize(len(body))
+                self.held.resize(len(body))
             _counted(body)
             return bytes(body)
         finally:
@@ -220,16 +196,16 @@ class AnswerRelay:
 
     async def _pass_on(self, piece: bytes, *, more: bool) -> None:
         try:
-            async with asyncio.timeout(self._idle_s):
-                await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+            async with asyncio.timeout(self.idle_s):
+                await self.send({"type": "http.response.body", "body": piece, "more_body": more})
         except TimeoutError as error:
-            raise CallerStalledError("the caller does not read its answer") from error
+            raise BrokenOffError("the caller does not read its answer") from error
 
     async def _begin(self, answer: UpstreamAnswer, headers: list[Header]) -> None:
         self.begun = True
         # Servers cannot send a status above 599 (RFC 9110, section 15).
         status = answer.status if answer.status <= 599 else 502
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
 
 
 def _counted(text: bytes | bytearray, before: int = 0) -> int:
@@ -259,10 +235,6 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
         super().__init__(reason)
         self.status = status
         self.headers = headers or {}
-
-
-class BrokenOffError(Exception):
-    """The callee's answer ended early, after a part of it was sent to the caller: the connection must be closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +351,7 @@ class Carrier:
         assignment: Assignment | None,
         on_document: OnDocument,
     ) -> str | None:
-        """Relays a request with the callee's assignment. Returns as `Relay.run` does."""
+        """Relays a request with the callee's assignment. Returns as `AnswerRelay.run` does."""
         context = None if assignment is None else assignment.traceparent
         on_the_way = _OnTheWay(request.wire, request.claims.agent_id, request.callee.id)
         rewrite = partial(_with_card, request) if rpc.asks_for_card else on_the_way.rewrite
@@ -388,16 +360,15 @@ class Carrier:
             body = rpc.rewritten(assignment)
         rpc.forget()
         with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
-            relay = AnswerRelay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s, work)
+            sending, reading = on_the_way.sending(send), on_the_way.reading(on_document)
+            relay = AnswerRelay(self._upstream, sending, answer_bytes, self.budget.idle_s, work, reading, rewrite)
             try:
                 held.resize(len(body))
                 async with asyncio.timeout_at(request.ends_at):
                     await on_the_way.delayed()
-                    fault = await relay.run(url, headers, body, on_the_way.reading(on_document), rewrite)
-            except (AnswerOverBudgetError, BudgetExhaustedError) as error:
+                    fault = await relay.run(url, headers, body)
+            except BudgetExhaustedError as error:
                 raise _failed(relay, 503, str(error), RETRY_LATER) from error
-            except CallerStalledError as error:
-                raise BrokenOffError(str(error)) from error
             except (TimeoutError, AnswerTimeoutError) as error:
                 raise _failed(relay, LATE, ANSWER_IS_LATE) from error
             except UncarriedAnswerError as error:
@@ -461,10 +432,11 @@ def _unread(_: object) -> None:
 
 
 def texts_of(rpc: RpcRequest, *, between_seats: bool) -> SentTexts:
-    """What a request says, as its step holds it."""
+    """What a request says: its quoted text, the words of the rest, and between seats all of it if it is more."""
     text, said = rpc.text[:MAX_QUOTED], rpc.said
     whole = "\n".join(said)[:MAX_WHOLE] if between_seats else ""
-    return SentTexts(text, unquoted_words(said, text, MAX_UNQUOTED), "" if whole == text else whole)
+    told = {"text": text, UNQUOTED_WORDS: unquoted_words(said, text, MAX_UNQUOTED)}
+    return {name: each for name, each in (told | {WHOLE: "" if whole == text else whole}).items() if each}
 
 
 def _failed(

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import structlog
-from cachetools import LRUCache
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -28,7 +27,7 @@ from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, interface_url, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal, texts_of
 from concord_gateway.proxy.limits import ANSWER_IS_LATE, LATE, REFUSED_BODY_S, BudgetExhaustedError, Reservation
-from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
+from concord_gateway.proxy.rpc_request import RpcFaultError, RpcRequest, read_request
 from concord_gateway.proxy.upstream import CLOSED
 
 # Calls between seats: what the proxy refuses of them, and into which contexts it places them.
@@ -42,59 +41,30 @@ _KEPT: Final = (
     "defaultInputModes",
     "defaultOutputModes",
 )
-_MAX_TRIALS: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A JSON-RPC error of the proxy's own."""
+def place_between_seats(request: AuthorisedRequest, rpc: RpcRequest, calls: CallRecorder) -> None:
+    """Places a request between seats into the callee's context.
 
-    code: int
-    reason: str
-
-
-class OpenChannels:
-    """Looks up the channels of trials, and caches those that are final: every call needs one."""
-
-    def __init__(self, channels: Channels) -> None:
-        self._channels = channels
-        self._final: LRUCache[str, TrialChannel | None] = LRUCache(_MAX_TRIALS)
-
-    async def of(self, claims: Claims) -> TrialChannel | None:
-        """The channel of the token's trial, None if its task has no seats. Raises StorageUnavailableError.
-
-        A trial's channel is stored before its tokens are issued, so a trial without one gets none later.
-        """
-        if claims.trace_id in self._final:
-            return self._final[claims.trace_id]
-        channel = await self._channels.load(claims.assessment_id, claims.trace_id)
-        if channel is None or channel.is_open:
-            self._final[claims.trace_id] = channel
-        return channel
-
-
-def between_seats(request: AuthorisedRequest, rpc: RpcRequest, calls: CallRecorder) -> Fault | None:
-    """Places a request between seats into the callee's context. Returns why it is refused instead, None if it is not.
-
-    A refused message is recorded as a failed call. Requests that are neither messages nor about a task of an open call
-    are refused, since their answers would be messages that nobody records. Raises Refusal for one that never arrives.
+    Raises RpcFaultError for a request that is refused, and Refusal for one that never arrives; a message of either is
+    recorded as a failed call. Requests that are neither messages nor about a task of an open call are refused, since
+    their answers would be messages that nobody records.
     """
-    channel, claims, callee = request.channel, request.claims, request.callee
+    channel, caller, callee = request.channel, request.claims.agent_id, request.callee.id
     if channel is None:
-        return None
-    fault = _fault(request, channel, rpc, calls)
-    lost = None if fault is not None else _lost(channel.wire, claims.agent_id, callee.id)
-    if fault is None and lost is None:
-        rpc.place_in(channel.places[callee.id].context_id)
-        addressed = channel.wire.addressee(claims.agent_id, callee.id)
-        if channel.wire.changes(claims.agent_id, addressed) and isinstance(rpc.parts, list):
-            rpc.replace_parts(channel.wire.parts(claims.agent_id, addressed, rpc.parts))
-    elif rpc.message is not None:
-        reason = fault.reason if fault is not None else str(lost)
-        calls.record_unsent(claims, callee, reason, texts_of(rpc, between_seats=True))
-    if lost is not None:
-        raise lost
-    return fault
+        return
+    addressed = channel.wire.addressee(caller, callee)
+    try:
+        _expect_allowed(request, channel, rpc, calls)
+        _expect_arrival(channel.wire, caller, addressed)
+    except (RpcFaultError, Refusal) as error:
+        if rpc.message is not None:
+            texts = texts_of(rpc, between_seats=True)
+            calls.record_unsent(request.claims, request.callee, str(error), texts)
+        raise
+    rpc.place_in(channel.places[callee].context_id)
+    if channel.wire.changes(caller, addressed) and isinstance(rpc.parts, list):
+        rpc.replace_parts(channel.wire.parts(caller, addressed, rpc.parts))
 
 
 def arriving_at(request: AuthorisedRequest) -> AuthorisedRequest:
@@ -105,26 +75,27 @@ def arriving_at(request: AuthorisedRequest) -> AuthorisedRequest:
     return replace(request, callee=request.channel.places[name].entry)
 
 
-def _lost(wire: CallWire, caller: str, callee: str) -> Refusal | None:
-    """What a caller learns whose request never arrives: no more than the network tells."""
-    addressed = wire.addressee(caller, callee)
+def _expect_arrival(wire: CallWire, caller: str, addressed: str) -> None:
+    """Raises what a caller learns whose request never arrives: no more than the network tells."""
     if wire.is_cut(caller, addressed):
-        return Refusal(502, CLOSED)
-    return Refusal(LATE, ANSWER_IS_LATE) if wire.is_lost(caller, addressed) else None
+        raise Refusal(502, CLOSED)
+    if wire.is_lost(caller, addressed):
+        raise Refusal(LATE, ANSWER_IS_LATE)
 
 
-def _fault(request: AuthorisedRequest, channel: TrialChannel, rpc: RpcRequest, calls: CallRecorder) -> Fault | None:
+def _expect_allowed(request: AuthorisedRequest, channel: TrialChannel, rpc: RpcRequest, calls: CallRecorder) -> None:
     callee = request.callee.id
     addressed = channel.wire.addressee(request.claims.agent_id, callee)
     if (reason := channel.refusal(request.claims.agent_id, addressed)) is not None:
-        return Fault(UNSUPPORTED, reason)
+        raise RpcFaultError(UNSUPPORTED, reason)
     if not rpc.asks_for_task and not rpc.sends_message:
-        return Fault(UNSUPPORTED, "seats send each other messages of text and data, and nothing else")
+        raise RpcFaultError(UNSUPPORTED, "seats send each other messages of text and data, and nothing else")
     if rpc.asks_for_task:
         known = calls.is_open_task(request.claims, callee, rpc.task_id, left=not rpc.cancels_task)
     else:
         known = not rpc.task_id or calls.has_task(request.claims, callee, rpc.task_id)
-    return None if known else Fault(NOT_FOUND, f"{callee} works on no such task for you in this trial")
+    if not known:
+        raise RpcFaultError(NOT_FOUND, f"{callee} works on no such task for you in this trial")
 
 
 def card_of_seat(card: Mapping[str, Any], seat: str) -> dict[str, Any]:
@@ -151,6 +122,11 @@ _OVER: Final = "the trial is closed, and its tokens with it"
 _INTERFACE: Final = re.compile(r"(\d?)/?")
 
 
+MAX_ADDRESS: Final = 2048
+NO_CALLEE: Final = "-"
+"""In the place of a callee's id, none of which is like this."""
+
+
 class ProxyEndpoint:
     """An ASGI app with the path parameters `token`, `callee` and optionally `rest`. It never logs the path."""
 
@@ -158,7 +134,7 @@ class ProxyEndpoint:
         self,
         token_keys: TokenKeys,
         callees: Callees,
-        channels: OpenChannels,
+        channels: Channels,
         carrier: Carrier,
         closed: ClosedTrials,
         public_url: str,
@@ -185,7 +161,7 @@ class ProxyEndpoint:
         except StorageUnavailableError as error:
             if claims is not None:
                 self._carrier.calls.lose(claims.trace_id, error)
-            await _send_json(send, 503, {"detail": "storage is away"}, {"retry-after": "1"})
+            await _send_json(send, 503, {"detail": "storage is away"}, RETRY_LATER)
         except (BrokenOffError, ClientDisconnect):
             # Returning mid-answer closes the connection, as the callee closed its own.
             return
@@ -203,7 +179,7 @@ class ProxyEndpoint:
         await self._expect_open(claims)
         name, rest = request.path_params["callee"], request.path_params.get("rest", "")
         if (channel := await self._channels.of(claims)) is None:
-            callee = await self._callees.find(claims, name)
+            callee = (await self._callees.roster(claims)).get(name)
         else:
             name, rest = channel.addressed(name, rest)
             callee = channel.places[name].entry if name in channel.places else None
@@ -230,7 +206,7 @@ class ProxyEndpoint:
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
         if self._under_way[caller] >= MAX_CALLS_OF_ONE or self._under_way.total() >= MAX_CALLS:
-            raise Refusal(429, "too many calls at the same time", {"retry-after": "1"})
+            raise Refusal(429, "too many calls at the same time", RETRY_LATER)
         self._under_way[caller] += 1
         try:
             yield
@@ -266,18 +242,16 @@ class ProxyEndpoint:
         if (url := await self._callees.rpc_url(authorised.callee, interface)) is None:
             raise Refusal(404, "the agent has no such interface")
         with self._carrier.budget.of(claims.trace_id, claims.agent_id) as held:
+            rpc: RpcRequest | None = None
             try:
                 body = await self._body(request, authorised, held)
                 async with self._carrier.calls.work(claims.trace_id).piece():
                     rpc = read_request(body)
                 del body
-            except UnreadableRequestError as error:
-                error_of = {"code": error.code, "message": str(error)}
-                await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": error_of}, {})
-                return
-            # The trial may have been closed while the request came in.
-            await self._expect_open(claims)
-            if (fault := between_seats(authorised, rpc, self._carrier.calls)) is not None:
+                # The trial may have been closed while the request came in.
+                await self._expect_open(claims)
+                place_between_seats(authorised, rpc, self._carrier.calls)
+            except RpcFaultError as fault:
                 await _send_error(send, rpc, fault)
                 return
             begun = False
@@ -318,6 +292,41 @@ class ProxyEndpoint:
             raise Refusal(429, str(error), RETRY_LATER) from None
         return bytes(body).replace(authorised.token.encode(), REDACTED.encode())
 
+    async def address(self, request: Request) -> Response:
+        """Answers `GET /a2a/<caller's token>/-?address=URL` with `{url}`, the proxy's of the participant there.
+
+        401 for an invalid token, 403 after the trial, 404 for another address. Agents with configured peer addresses
+        run behind a forward proxy of their own (`concord adapt`), which asks here where to send their calls. In trials
+        with seats, none has an address: seats call each other at addresses of the trial. An agent that is without its
+        peers gets their addresses, at which the proxy refuses its calls.
+        """
+        try:
+            claims = await self._verified(request)
+            await self._expect_open(claims)
+            seats = await self._channels.of(claims)
+            roster = {} if seats is not None and not seats.alone else await self._callees.roster(claims)
+        except Refusal as refusal:
+            return JSONResponse({"detail": str(refusal)}, refusal.status, refusal.headers)
+        except StorageUnavailableError:
+            return JSONResponse({"detail": "storage is away"}, 503, RETRY_LATER)
+        address = _spelt(request.query_params.get("address", "")[:MAX_ADDRESS])
+        others = [entry for entry in roster.values() if entry.id != claims.agent_id]
+        found = [entry for entry in others if lies_under(address, _spelt(entry.url))]
+        interface = await self._interface(found[0], address) if len(found) == 1 else None
+        if interface is None:
+            return JSONResponse({"detail": "no participant has this address"}, 404)
+        proxied = proxy_url(self._public_url, found[0].id, request.path_params["token"])
+        return JSONResponse({"url": interface_url(proxied, interface)})
+
+    async def _interface(self, entry: RosterEntry, address: str) -> int | None:
+        """The number of the agent's interface at an address; None if it has no such interface."""
+        number = 0
+        while (url := await self._callees.rpc_url(entry, number)) is not None:
+            if _spelt(url) == address:
+                return number
+            number += 1
+        return 0 if address == _spelt(entry.url) else None
+
 
 async def while_connected(request: Request, carried: asyncio.Task[None]) -> bool:
     """Runs the task until it ends or the caller disconnects; returns whether the caller disconnected."""
@@ -343,10 +352,14 @@ async def _send_json(send: Send, status: int, document: object, headers: Mapping
     await send({"type": "http.response.body", "body": body})
 
 
-async def _send_error(send: Send, rpc: RpcRequest, fault: Fault) -> None:
-    """Sends a JSON-RPC error, as an event if the request asks for a stream: SDKs read nothing else then."""
-    document = {"jsonrpc": "2.0", "id": rpc.id, "error": {"code": fault.code, "message": fault.reason}}
-    if not rpc.asks_for_stream:
+async def _send_error(send: Send, rpc: RpcRequest | None, fault: RpcFaultError) -> None:
+    """Sends a JSON-RPC error, as an event if the request asks for a stream: SDKs read nothing else then.
+
+    `rpc`: None for a request that cannot be read.
+    """
+    error = {"code": fault.code, "message": str(fault)}
+    document = {"jsonrpc": "2.0", "id": None if rpc is None else rpc.id, "error": error}
+    if rpc is None or not rpc.asks_for_stream:
         await _send_json(send, 200, document, {})
         return
     headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
@@ -357,59 +370,6 @@ async def _send_error(send: Send, rpc: RpcRequest, fault: Fault) -> None:
 def _expect(request: Request, method: str) -> None:
     if request.method != method:
         raise Refusal(405, f"use {method}", {"allow": method})
-
-
-# `GET /a2a/<caller's token>/-?address=URL`: the proxy's URL of the participant at an address.
-#
-# Agents with configured peer addresses run behind a forward proxy of their own (`concord adapt`), which asks here
-# where to send their calls.
-
-MAX_ADDRESS: Final = 2048
-NO_CALLEE: Final = "-"
-"""In the place of a callee's id, none of which is like this."""
-
-
-class Addresses:
-    """The endpoint. In trials with seats, it returns no address: seats call each other at addresses of the trial. To an
-    agent that is without its peers it returns their addresses, at which the proxy refuses its calls."""
-
-    def __init__(
-        self, token_keys: TokenKeys, callees: Callees, channels: OpenChannels, closed: ClosedTrials, public_url: str
-    ) -> None:
-        self._token_keys = token_keys
-        self._callees = callees
-        self._channels = channels
-        self._closed = closed
-        self._public_url = public_url
-
-    async def answer(self, request: Request) -> Response:
-        """Answers `{url}`; 401 for an invalid token, 403 after the trial, 404 for another address."""
-        token = request.path_params["token"]
-        try:
-            claims = await self._token_keys.verify(token)
-            if await self._closed.is_closed(claims.trace_id):
-                return JSONResponse({"detail": "the trial is closed"}, 403)
-            seats = await self._channels.of(claims)
-            roster = [] if seats is not None and not seats.alone else await self._callees.all(claims)
-        except TokenRejectedError as error:
-            return JSONResponse({"detail": str(error)}, 401, {"www-authenticate": "Bearer"})
-        except StorageUnavailableError:
-            return JSONResponse({"detail": "storage is away"}, 503, {"retry-after": "1"})
-        address = _spelt(request.query_params.get("address", "")[:MAX_ADDRESS])
-        found = [entry for entry in roster if entry.id != claims.agent_id and lies_under(address, _spelt(entry.url))]
-        interface = await self._interface(found[0], address) if len(found) == 1 else None
-        if interface is None:
-            return JSONResponse({"detail": "no participant has this address"}, 404)
-        return JSONResponse({"url": interface_url(proxy_url(self._public_url, found[0].id, token), interface)})
-
-    async def _interface(self, entry: RosterEntry, address: str) -> int | None:
-        """The number of the agent's interface at an address; None if it has no such interface."""
-        number = 0
-        while (url := await self._callees.rpc_url(entry, number)) is not None:
-            if _spelt(url) == address:
-                return number
-            number += 1
-        return 0 if address == _spelt(entry.url) else None
 
 
 def _spelt(url: str) -> str:

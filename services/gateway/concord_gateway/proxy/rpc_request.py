@@ -22,8 +22,8 @@ _CALLEES_OWN: Final = frozenset({"contextid", "taskid", "referencetaskids"})
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
 
-class UnreadableRequestError(Exception):
-    """The body is not a JSON-RPC request; `code` is the JSON-RPC error code."""
+class RpcFaultError(Exception):
+    """The proxy's own JSON-RPC error for a request that it does not carry, with its code."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -145,13 +145,13 @@ class RpcRequest:
 
 
 def read_request(body: bytes) -> RpcRequest:
-    """Parses a body. Raises UnreadableRequestError."""
+    """Parses a body. Raises RpcFaultError."""
     try:
         document = json.loads(body, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise UnreadableRequestError(-32700, "the body is not JSON") from error
+        raise RpcFaultError(-32700, "the body is not JSON") from error
     if not isinstance(document, dict) or not isinstance(document.get("method"), str):
-        raise UnreadableRequestError(-32600, "the body is not one JSON-RPC request")
+        raise RpcFaultError(-32600, "the body is not one JSON-RPC request")
     params = document.get("params")
     message = params.get("message") if isinstance(params, dict) else None
     return RpcRequest(document, message if isinstance(message, dict) else None)

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import takewhile
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import JsonValue
 
 from concord.assessment.faults import Chatter, Cut, OnSeat, PlantedFault
+from concord.assessment.results import TurnRecord
 from concord.storage import MAX_STEPS
 from concord.suite import SuiteTask, distances
 from concord_gateway.rounds.reply import EVERYBODY, NO_REPLY, Outgoing, Reply, gives_nothing
@@ -152,16 +153,6 @@ def _added(fault: PlantedFault, number: int, neighbours: Mapping[str, tuple[str,
 # The state of a trial in rounds: its messages, their delivery, and the answers so far. No I/O.
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The outcome of one seat's turn in one round."""
-
-    round: int
-    seat: str
-    state: Literal["replied", "unreadable", "late", "failed"]
-    error: str | None = None
-
-
 def default_rounds(task: SuiteTask) -> int:
     """The default limit of rounds: enough for a message to cross the team and return, and four more."""
     diameter = max(max(distances(task.neighbours, seat).values()) for seat in task.seats)
@@ -185,7 +176,7 @@ class Rounds:
     max_messages: int = MAX_STEPS
     max_characters: int = MAX_ROUND_CHARACTERS
     """Limits on the messages of the trial, and on the characters of those of one round."""
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[TurnRecord] = field(default_factory=list)
     wire: Wire = field(default_factory=Wire)
     _notices: dict[str, list[str]] = field(default_factory=dict)
     _seen_by: dict[str, list[SeatMessage]] = field(default_factory=dict)
@@ -226,7 +217,7 @@ class Rounds:
         """The notices to a seat about its messages and its reply in the previous round."""
         return self._notices.get(seat, [])
 
-    def take(self, replies: Mapping[str, Reply | Turn]) -> None:
+    def take(self, replies: Mapping[str, Reply | TurnRecord]) -> None:
         """Takes the replies of the current round; a seat that did not reply has a turn that says so.
 
         Raises OverBudgetError, which names the seat whose message was one too many.
@@ -236,10 +227,12 @@ class Rounds:
         arriving = {seat: self._arriving_reply(seat, replies.get(seat, NO_REPLY)) for seat in self.task.seats}
         self._charge(arriving)
         for seat, reply in arriving.items():
-            if isinstance(reply, Turn):
+            if isinstance(reply, TurnRecord):
                 self.turns.append(reply)
                 continue
-            self.turns.append(Turn(self.round, seat, "replied" if reply.readable else "unreadable"))
+            self.turns.append(
+                TurnRecord(round=self.round, seat=seat, state="replied" if reply.readable else "unreadable")
+            )
             if not reply.readable:
                 self._notice(seat, "Your reply could not be read completely: it is not in the form given below.")
             for outgoing in reply.messages:
@@ -314,14 +307,14 @@ class Rounds:
             self._notice(sender, f"Your message to {receiver} was cut off after {len(text)} characters.")
         return SeatMessage(self.round, sender, receiver[:64], text, error, cut_from)
 
-    def _arriving_reply(self, seat: str, reply: Reply | Turn) -> Reply | Turn:
-        return reply if isinstance(reply, Turn) else self.wire.replied(self.round, seat, reply, self.inbox(seat))
+    def _arriving_reply(self, seat: str, reply: Reply | TurnRecord) -> Reply | TurnRecord:
+        return reply if isinstance(reply, TurnRecord) else self.wire.replied(self.round, seat, reply, self.inbox(seat))
 
-    def _charge(self, replies: Mapping[str, Reply | Turn]) -> None:
+    def _charge(self, replies: Mapping[str, Reply | TurnRecord]) -> None:
         """Charges the messages of a round to the trial before one of them is made. Raises OverBudgetError."""
         messages, characters = len(self.messages), 0
         for seat, reply in replies.items():
-            for outgoing in () if isinstance(reply, Turn) else reply.messages:
+            for outgoing in () if isinstance(reply, TurnRecord) else reply.messages:
                 seats, nobodies, more = self._addressees(seat, outgoing)
                 count = len(seats) + len(nobodies) + bool(more)
                 messages += count

@@ -185,15 +185,6 @@ def _in_unicode(text: str) -> str:
     return _SURROGATES.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
 
 
-def is_plain(text: str) -> bool:
-    """Whether a text is a reply and nothing else, so that `read_reply` reads it once and looks for nothing in it."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and not _KEYS.isdisjoint(document)
-
-
 def gives_nothing(answer: JsonValue, key: JsonValue) -> bool:
     """Whether an answer says that there is none, in words that are not an answer of the task's key."""
     if not isinstance(answer, str):

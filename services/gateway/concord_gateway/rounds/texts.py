@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from concord.json_text import NoJsonError, json_in
 from concord.suite import SuiteTask
+from concord.trust.redaction import redact
 from concord_gateway.rounds.exchange import Rounds, SeatMessage
 
 MAX_HISTORY: Final = 200_000
@@ -113,6 +114,6 @@ def answers_by_seat(task: SuiteTask, answer: JsonValue) -> Mapping[str, JsonValu
     return {seat: answer[seat] for seat in task.answerers if answer.get(seat) is not None}
 
 
-def as_text(answer: JsonValue) -> str:
-    """An answer as the row holds it."""
-    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+def answer_text(answer: JsonValue) -> str:
+    """An answer as the row holds it, without secrets."""
+    return redact(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from concord.wire.assignment import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY, Assignment
-from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
+from concord_gateway.proxy.rpc_request import RpcFaultError, RpcRequest, read_request
 
 TRACE, STEP = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 CALLEES = Assignment(assessment_id="a1", trace_id=TRACE, step_id=STEP, agent_id="b", token=SecretStr("b's own"))
@@ -89,7 +89,7 @@ class TestTheCallersStepId:
 def test_any_body_is_a_request_or_refused(body: bytes) -> None:
     try:
         request = read_request(body)
-    except UnreadableRequestError as refusal:
+    except RpcFaultError as refusal:
         assert refusal.code in {-32700, -32600}  # noqa: PT017 - both outcomes are right
     else:
         assert isinstance(json.loads(request.rewritten(CALLEES)), dict)
