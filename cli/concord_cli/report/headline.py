@@ -9,9 +9,9 @@ from concord.assessment.verdict_text import outcome_text, outcome_word
 from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
-from concord_cli.row_text.interactions import coordination_label
-from concord_cli.row_text.score import UNWEIGHTED, part_notes
-from concord_cli.row_text.subject import date_text, tasks_text, team_text
+from concord_cli.row_view.interactions import coordination_label
+from concord_cli.row_view.score import UNWEIGHTED, part_notes
+from concord_cli.row_view.subject import date_text, tasks_text, team_text
 
 _MODES = {"ground_truth": "given pattern", "live": "live team", "recorded": "trace from a file"}
 

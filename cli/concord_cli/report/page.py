@@ -18,8 +18,8 @@ from concord_cli.report.team import TeamSection, section_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
 from concord_cli.report.verdict import VerdictView, view_of
-from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
-from concord_cli.row_text.interactions import fully_observed, no_calls_text
+from concord_cli.row_view.assistant_results import is_lone_assistant, scenario_results
+from concord_cli.row_view.interactions import fully_observed, no_calls_text
 
 
 @dataclass(frozen=True, slots=True)

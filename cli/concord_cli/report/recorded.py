@@ -10,7 +10,7 @@ from concord.assessment.recorded_work import RecordedUse, RecordedWork, SaidStep
 from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import CallName
-from concord_cli.row_text.recorded import failure_text
+from concord_cli.row_view.recorded import failure_text
 
 LONG: Final = 400
 """A longer text (characters) is folded."""

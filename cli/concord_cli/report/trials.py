@@ -14,7 +14,7 @@ from concord_cli.report.observations import ObservedView, observed_in
 from concord_cli.report.recorded import WorkView, work_view
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
-from concord_cli.row_text.score import JUDGED_BY, grading_source_text
+from concord_cli.row_view.score import JUDGED_BY, grading_source_text
 
 _CONTROLS: Final = {
     "solo": "one agent had all briefs",

@@ -6,8 +6,8 @@ from concord.assessment.results import TraceIntegrity
 from concord_cli.display_text import named, on_one_line
 from concord_cli.number_text import percent
 from concord_cli.report.scope import Scope
-from concord_cli.row_text.failures import failure_text
-from concord_cli.row_text.interactions import REMEDY, unobserved_text
+from concord_cli.row_view.failures import failure_text
+from concord_cli.row_view.interactions import REMEDY, unobserved_text
 
 
 @dataclass(frozen=True, slots=True)

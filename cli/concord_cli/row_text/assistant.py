@@ -8,7 +8,7 @@ from rich.text import Text
 
 from concord_assistant.results import AssessmentResults
 from concord_cli.display_text import printable
-from concord_cli.row_text.assistant_points import dimension_points, of_points
+from concord_cli.row_view.assistant_points import dimension_points, of_points
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_DIMENSIONS: Final = 6

@@ -21,13 +21,13 @@ from concord.assessment.verdict_text import (
 from concord_cli.display_text import printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import points_table
-from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
-from concord_cli.row_text.cost import cost_text, detectable_text
-from concord_cli.row_text.interactions import REMEDY
-from concord_cli.row_text.score import Rating, rating_of
-from concord_cli.row_text.subject import date_text, size_text, tasks_text, team_text
 from concord_cli.row_text.team_tasks import tasks_table
-from concord_cli.row_text.warnings import warning_lines
+from concord_cli.row_view.assistant_results import is_lone_assistant, scenario_results
+from concord_cli.row_view.cost import cost_text, detectable_text
+from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_view.score import Rating, rating_of
+from concord_cli.row_view.subject import date_text, size_text, tasks_text, team_text
+from concord_cli.row_view.warnings import warning_lines
 from concord_cli.terminal import plain_text
 
 MAX_LINES: Final = 24

@@ -14,12 +14,12 @@ from concord.assessment.results import Finding, InteractionRecord, LatencySummar
 from concord_cli.display_text import counted, printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import people_faults, points_table
-from concord_cli.row_text.assistant_points import ending_text
-from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.row_text.coordination import artifacts_table, coordination_table
-from concord_cli.row_text.interactions import REMEDY, coordination_label, no_calls_text, unobserved_text
-from concord_cli.row_text.score import UNWEIGHTED
 from concord_cli.row_text.team_tasks import controls_table, redundant_messages, tasks_table
+from concord_cli.row_view.assistant_points import ending_text
+from concord_cli.row_view.assistant_results import is_lone_assistant, scenario_results
+from concord_cli.row_view.interactions import REMEDY, coordination_label, no_calls_text, unobserved_text
+from concord_cli.row_view.score import UNWEIGHTED
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_CALLERS: Final = 20

@@ -18,8 +18,8 @@ from concord_cli.display_text import on_one_line
 from concord_cli.errors import UsageError
 from concord_cli.number_text import duration, percent
 from concord_cli.results_file import rows_in
-from concord_cli.row_text.score import rating_of
-from concord_cli.row_text.subject import date_text, tasks_text, team_text
+from concord_cli.row_view.score import rating_of
+from concord_cli.row_view.subject import date_text, tasks_text, team_text
 
 MAX_RUNS: Final = 500
 """Limit of the runs on the page, the latest ones."""

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from concord.assessment.result_row import GraphMetricsSummary, ResultRow
 from concord.assessment.results import Judgment, LatencySummary
-from concord_cli.row_text.interactions import REMEDY
 from concord_cli.row_text.long_tables import MAX_CALLERS, tables
+from concord_cli.row_view.interactions import REMEDY
 from tests.kit.assistant_rows import assistant_team, lone_assistant
 from tests.kit.team_rows import lone_participant, mesh_of_five, unjudged_and_unseen, unseen
 from tests.kit.team_task_rows import clean_team, team_by_calls, withholding_team

@@ -13,7 +13,7 @@ from concord_assistant.results import ActionLogEntry, AssessmentResults, OtherEv
 from concord_cli.display_text import beginning, on_one_line, visible
 from concord_cli.report.assistant.clock import clock, date, moment
 from concord_cli.report.assistant.parameters import about, listed
-from concord_cli.row_text.assistant_points import ending_text, of_points
+from concord_cli.row_view.assistant_points import ending_text, of_points
 
 MAX_ENTRIES: Final = 1000
 """Actions and events of a page. Later ones are counted."""

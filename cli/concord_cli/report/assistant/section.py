@@ -8,7 +8,7 @@ from concord_assistant.results import AssessmentResults, NativeVerdict, Score
 from concord_cli.display_text import named, on_one_line, visible
 from concord_cli.number_text import percent
 from concord_cli.report.assistant.day import DayView, days_of
-from concord_cli.row_text.assistant_points import (
+from concord_cli.row_view.assistant_points import (
     CriterionPoints,
     criteria_of,
     dimension_points,

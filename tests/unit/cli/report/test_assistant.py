@@ -19,7 +19,7 @@ from concord_cli.report.assistant.clock import clock, date
 from concord_cli.report.assistant.parameters import about, listed
 from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
-from concord_cli.row_text.assistant_results import scenario_results
+from concord_cli.row_view.assistant_results import scenario_results
 from tests.kit.assistant_rows import (
     MORNING,
     action,

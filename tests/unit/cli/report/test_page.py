@@ -19,7 +19,7 @@ from concord_cli.report.flows import flows_of
 from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
 from concord_cli.report.trials import AnswerView, GradingView
-from concord_cli.row_text.interactions import REMEDY
+from concord_cli.row_view.interactions import REMEDY
 from tests.kit.team_rows import (
     FIVE,
     ground_truth,
