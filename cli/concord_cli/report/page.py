@@ -14,12 +14,12 @@ from concord_cli.report.graph import CallMatrix, Drawing, call_matrix, draw
 from concord_cli.report.headline import Headline, headline_of
 from concord_cli.report.metrics import Definitions, Metrics, metrics_of, no_definitions
 from concord_cli.report.scope import Scope, scope_of
-from concord_cli.report.team import TeamSection, section_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
 from concord_cli.report.verdict import VerdictView, view_of
 from concord_cli.row_view.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.row_view.interactions import fully_observed, no_calls_text
+from concord_cli.row_view.team_tasks import TeamSection, section_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import visible
+from concord_cli.number_text import percent
 from concord_cli.report.metrics import Definitions, no_definitions
 from concord_cli.report.page import page_of
 
@@ -43,7 +44,7 @@ def render_document(template: str, styles: Sequence[str], script_name: str, **co
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
@@ -51,6 +52,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"percent": percent, "on_gap_scale": _on_gap_scale}
+    return environment
+
+
+def _on_gap_scale(gap: float) -> str:
+    """The place of a gap between two outcomes on a scale from -1 to 1."""
+    return percent((min(1.0, max(-1.0, gap)) + 1) / 2)
 
 
 def _checked(value: object) -> object:

@@ -15,12 +15,7 @@ from concord_cli.report.recorded import WorkView, work_view
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.row_view.score import JUDGED_BY, grading_source_text
-
-_CONTROLS: Final = {
-    "solo": "one agent had all briefs",
-    "silent": "no message was delivered",
-    "alone": "the starting agent had no peers",
-}
+from concord_cli.row_view.team_tasks import CONTROLS
 
 LONG_ANSWER: Final = 600
 """A longer answer (characters) is folded."""
@@ -173,7 +168,7 @@ def _view(
     answer = None if trial.answer is None else visible(trial.answer).strip()
     return TrialView(
         line=line,
-        control=_CONTROLS.get(trial.control or (trial.team_task and trial.team_task.control) or ""),
+        control=CONTROLS.get(trial.control or (trial.team_task and trial.team_task.control) or ""),
         observed=observed_in(trial, names),
         team_task=_team_task(trial, names),
         grading=None if trial.grading is None else _grading(trial.grading),

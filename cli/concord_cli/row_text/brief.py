@@ -27,6 +27,7 @@ from concord_cli.row_view.cost import cost_text, detectable_text
 from concord_cli.row_view.interactions import REMEDY
 from concord_cli.row_view.score import Rating, rating_of
 from concord_cli.row_view.subject import date_text, size_text, tasks_text, team_text
+from concord_cli.row_view.team_tasks import section_of
 from concord_cli.row_view.warnings import warning_lines
 from concord_cli.terminal import plain_text
 
@@ -186,8 +187,8 @@ def _line(text: str) -> Clipped:
 
 def _table(detail: Detail) -> list[RenderableType]:
     """The outcome in parts: by task of a team, or by dimension of an assistant's points. Empty for other rows."""
-    if (tasks := tasks_table(detail.trials)) is not None:
-        return ["", Text("Tasks", "bold"), Padding(tasks, (0, 0, 0, 2), expand=False)]
+    if (team := section_of(detail.trials, ())) is not None:
+        return ["", Text("Tasks", "bold"), Padding(tasks_table(team.tasks), (0, 0, 0, 2), expand=False)]
     results = scenario_results(detail)
     return ["", Text("Points", "bold"), Padding(points_table(results), (0, 0, 0, 2), expand=False)] if results else []
 

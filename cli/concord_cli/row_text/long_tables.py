@@ -20,6 +20,7 @@ from concord_cli.row_view.assistant_points import ending_text
 from concord_cli.row_view.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.row_view.interactions import REMEDY, coordination_label, no_calls_text, unobserved_text
 from concord_cli.row_view.score import UNWEIGHTED
+from concord_cli.row_view.team_tasks import controls_of, section_of
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_CALLERS: Final = 20
@@ -31,11 +32,12 @@ _QUALITY_STYLES: Final = {"high": "bold green", "medium": "bold yellow", "low": 
 def tables(row: ResultRow) -> RenderableType:
     """What stands behind the verdict, of which only that is shown that the row has."""
     detail = row.detail
+    team = section_of(detail.trials, ())
     results, played = scenario_results(detail), _played(detail)
     sections: list[tuple[str, RenderableType | None]] = [
-        ("Tasks", tasks_table(detail.trials)),
-        ("Redundant messages", redundant_messages(detail.trials)),
-        ("Controls", controls_table(detail.controls)),
+        ("Tasks", None if team is None else tasks_table(team.tasks)),
+        ("Redundant messages", None if team is None else redundant_messages(team)),
+        ("Controls", controls_table(controls_of(detail.controls))),
         ("Coordination", coordination_table(detail.coordination)),
         ("Artifacts", artifacts_table(detail.trials)),
         ("Points", points_table(results) if results else None),

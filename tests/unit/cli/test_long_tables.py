@@ -6,6 +6,7 @@ from rich.console import Console
 
 from concord.assessment.result_row import GraphMetricsSummary, ResultRow
 from concord.assessment.results import Judgment, LatencySummary
+from concord_cli.number_text import NONE
 from concord_cli.row_text.long_tables import MAX_CALLERS, tables
 from concord_cli.row_view.interactions import REMEDY
 from tests.kit.assistant_rows import assistant_team, lone_assistant
@@ -141,7 +142,7 @@ def test_a_seat_that_repeats_itself_is_named_with_the_fact() -> None:
 def test_controls_are_shown_with_the_gap_and_its_interval() -> None:
     lines = {tuple(line.split()) for line in shown(withholding_team()).splitlines()}
     assert ("one", "agent", "with", "all", "briefs", "0.25", "1.00", "-0.75", "-0.90", "to", "-0.60", "3") in lines
-    assert ("no", "channel", "0.25", "0.00", "+0.25", "-", "3") in lines
+    assert ("a", "team", "without", "a", "channel", "0.25", "0.00", "+0.25", NONE, "3") in lines
 
 
 def test_dimensions_are_in_one_order_whatever_the_rows_order() -> None:
