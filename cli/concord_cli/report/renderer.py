@@ -13,8 +13,8 @@ from markupsafe import Markup
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import visible
 from concord_cli.number_text import percent
-from concord_cli.report.metrics import Definitions, no_definitions
 from concord_cli.report.page import page_of
+from concord_cli.row_view.metrics import Definitions, no_definitions
 
 _PACKAGE: Final = "concord_cli.report"
 
@@ -24,7 +24,8 @@ def render(row: ResultRow, trial_id: str | None = None, define: Definitions = no
 
     Raises UsageError for a trial that is not in the row.
     """
-    return render_document("page.html.j2", ("report.css",), "report.js", page=page_of(row, trial_id, define))
+    page = page_of(row, trial_id, define)
+    return render_document("page.html.j2", ("report.css",), "report.js", page=page, view=page.view)
 
 
 def render_document(template: str, styles: Sequence[str], script_name: str, **content: object) -> str:

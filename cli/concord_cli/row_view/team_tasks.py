@@ -77,14 +77,11 @@ class TeamSection:
     tasks: list[TaskLine]
     repeating: list[RepeatingSeat]
     repeating_left_out: int
-    controls: list[ControlView]
     shared_process: bool
     containers: SeatContainers | None
 
 
-def section_of(
-    trials: Sequence[TrialRecord], controls: Sequence[ControlRecord], containers: SeatContainers | None = None
-) -> TeamSection | None:
+def section_of(trials: Sequence[TrialRecord], containers: SeatContainers | None = None) -> TeamSection | None:
     """The section on these trials; None if no team did a task that a family generated.
 
     `containers`: those that Concord started for the seats.
@@ -102,7 +99,6 @@ def section_of(
         tasks=[_task(task_id, of_task) for task_id, of_task in by_task.items()],
         repeating=repeating[:MAX_REPEATING],
         repeating_left_out=max(0, len(repeating) - MAX_REPEATING),
-        controls=controls_of(controls),
         shared_process=any(record.shared_process for _, record in pairs),
         containers=containers,
     )

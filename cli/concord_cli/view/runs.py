@@ -12,12 +12,13 @@ from typing import Final
 from urllib.parse import quote
 
 from concord.assessment.result_row import Figure, ResultRow, Scoring
-from concord.assessment.verdict_text import deed_text, outcome_word
+from concord.assessment.verdict_text import deed_text
 from concord.files import open_regular
 from concord_cli.display_text import on_one_line
 from concord_cli.errors import UsageError
 from concord_cli.number_text import duration, percent
 from concord_cli.results_file import rows_in
+from concord_cli.row_view.outcome import outcome_of
 from concord_cli.row_view.score import rating_of
 from concord_cli.row_view.subject import date_text, tasks_text, team_text
 
@@ -159,7 +160,7 @@ def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
         low=percent(max(0.0, low or 0.0) / 100) if has_interval else "",
         span=percent(max(0.0, (high or 0.0) - (low or 0.0)) / 100) if has_interval else "",
         interval=f"{low:.0f} to {high:.0f}" if has_interval else "",
-        verdict="No verdict" if detail.verdict is None else outcome_word(detail.verdict),
+        verdict=outcome_of(row),
         passed="" if detail.verdict is None else f"{detail.verdict.trials_passed:,} of {detail.verdict.trials:,}",
         cause=next(iter(_causes(row)), ""),
         time=duration(1000 * min(row.time_used, 1e300)),

@@ -8,9 +8,9 @@ from concord_cli.report.team.causes import MAX_LINES, failures_in
 from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
 from concord_cli.report.team.matrix import MAX_FACTS, MAX_SEATS
 from concord_cli.row_view.team_tasks import TeamSection, section_of
+from concord_cli.row_view.view import view_of
 from tests.kit.team_rows import mesh_of_five
 from tests.kit.team_task_rows import (
-    CONTROLS,
     clean_team,
     failure,
     flow_of,
@@ -43,7 +43,7 @@ def matrix(record: TeamTaskRecord) -> Matrix:
 
 
 def section(row: ResultRow) -> TeamSection:
-    made = section_of(row.detail.trials, row.detail.controls)
+    made = section_of(row.detail.trials)
     assert made is not None
     return made
 
@@ -67,7 +67,7 @@ def test_the_message_that_shows_a_failure_is_a_link_to_its_call() -> None:
 
 def test_a_trial_of_a_control_counts_in_no_task() -> None:
     silent = trial_with(team_task(None, [failure()], control="silent"), task_id="maximum.silent", trial_id="trial-2")
-    made = section_of([*withholding_team().detail.trials, silent], CONTROLS)
+    made = section_of([*withholding_team().detail.trials, silent])
     assert made is not None
     assert len(made.tasks) == 1
 
@@ -159,7 +159,7 @@ def test_messages_are_shown_against_the_fewest_and_a_repeating_seat_is_named() -
 
 
 def test_a_control_has_bars_and_its_gap_an_interval_where_there_is_one() -> None:
-    solo, silent = section(withholding_team()).controls
+    solo, silent = view_of(withholding_team()).controls
     assert (solo.against, solo.team, solo.control, solo.gap) == ("one agent with all briefs", 0.25, 1.0, -0.75)
     assert (solo.interval, silent.interval) == ("-0.90 to -0.60", None)
     shown = parse_page(render(withholding_team()))
