@@ -1,11 +1,11 @@
-"""The content of the page: the view of the row, and drawings, trials and roster beside it."""
+"""The content of the page: the view of the row, and drawings and trials beside it."""
 
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.display_text import on_one_line, visible
+from concord_cli.display_text import visible
 from concord_cli.report.assistant import DayView, days_of
 from concord_cli.report.calls import StepLink, links_to
 from concord_cli.report.flows import FlowTable, table_of
@@ -15,19 +15,7 @@ from concord_cli.report.trust import TrustView, trust_of
 from concord_cli.row_view.assistant_results import scenario_results
 from concord_cli.row_view.interactions import fully_observed
 from concord_cli.row_view.metrics import Definitions, no_definitions
-from concord_cli.row_view.scope import Scope
 from concord_cli.row_view.view import RowView, view_of
-
-
-@dataclass(frozen=True, slots=True)
-class AgentLine:
-    """An agent of the roster."""
-
-    agent: str
-    functions: str
-    url: str | None
-    agentbeats_id: str | None
-    declared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +33,6 @@ class Page:
     declared: set[str]
     bottlenecks: set[str]
     flows: FlowTable
-    roster: list[AgentLine]
     trials: TrialsView
     trust: TrustView
     days: list[DayView]
@@ -73,25 +60,11 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         declared={agent.id for agent in scope.agents if agent.declared},
         bottlenecks={agent for each in scope.findings if each.id == "bottleneck" for agent in each.agents},
         flows=table_of(view.flows),
-        roster=_roster(scope),
         trials=trials_of(scope.trials),
         trust=trust_of(scope),
         days=days_of(scenario_results(row.detail, trial_id)),
         unread_results=_pretty(row) if view.assistant is None else None,
     )
-
-
-def _roster(scope: Scope) -> list[AgentLine]:
-    return [
-        AgentLine(
-            agent=on_one_line(agent.id),
-            functions=", ".join(map(on_one_line, agent.functions)),
-            url=None if agent.url is None else on_one_line(agent.url),
-            agentbeats_id=None if agent.agentbeats_id is None else on_one_line(agent.agentbeats_id),
-            declared=agent.declared,
-        )
-        for agent in scope.agents
-    ]
 
 
 def _pretty(row: ResultRow) -> str | None:
