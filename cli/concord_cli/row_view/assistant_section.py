@@ -1,7 +1,7 @@
 """What a row says of an assistant's points: verdicts, failed checks, dimensions, faults of the people, endings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from concord_assistant.results import AssessmentResults, NativeVerdict, Score
@@ -134,17 +134,8 @@ def _criterion(criterion: CriterionPoints, several: bool, reasons: Sequence[str]
 
 def _failed(criterion: CriterionPoints, several: bool) -> CriterionView:
     often = f"failed in {criterion.failed} of {criterion.trials} trials" if criterion.trials > 1 else None
-    view = _criterion(criterion, several, criterion.failures)
-    return CriterionView(
-        name=view.name,
-        scenario=view.scenario,
-        dimension=view.dimension,
-        points=f"{criterion.failed_points:,g} points in no sum",
-        judge=view.judge,
-        often=often,
-        reasons=view.reasons,
-        reasons_left_out=view.reasons_left_out,
-    )
+    points = f"{criterion.failed_points:,g} points in no sum"
+    return replace(_criterion(criterion, several, criterion.failures), points=points, often=often)
 
 
 def _reason(text: str) -> str:
