@@ -5,7 +5,6 @@ A run of actions of one kind is one entry, so that a long day stays readable.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final, Literal
 
@@ -29,8 +28,6 @@ MAX_TASK: Final = 4000
 MAX_NOTES: Final = 2000
 
 _RECEIPTS: Final = frozenset({"receive", "receive message", "send message"})
-
-_EPOCH: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
