@@ -17,6 +17,7 @@ from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import chosen_rows, write_results
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
+from concord_cli.row_view.view import view_of
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
 from concord_cli.scenario.scenario_file import (
     ScenarioFile,
@@ -231,9 +232,10 @@ def _show_result(
 
 def show_row(row: ResultRow, name: str, progress: ProgressLog, *, verbose: bool) -> None:
     """Prints the verdict of a row; `verbose`: all of it, after the long tables."""
+    view = view_of(row)
     if verbose:
-        progress.print(tables(row))
-    progress.print(Brief(row, name, whole=verbose))
+        progress.print(tables(view))
+    progress.print(Brief(view, name, whole=verbose))
 
 
 def print_results(path: Path, assessment: str | None, *, verbose: bool) -> None:

@@ -14,6 +14,7 @@ from concord.assessment.verdict_text import deed_text
 from concord_cli.errors import UsageError
 from concord_cli.output_files import output_file
 from concord_cli.results_file import rows_in
+from concord_cli.row_view.outcome import outcome_of
 
 Cell: TypeAlias = str | float | bool | None
 Line: TypeAlias = dict[str, Cell]
@@ -36,6 +37,7 @@ def _row(row: ResultRow) -> Iterator[Line]:
         "score_high": statistics.score_high,
         "max_score": row.max_score,
         "pass_rate": row.pass_rate,
+        "verdict": outcome_of(row),
         "passed": None if detail.verdict is None else detail.verdict.passed,
         "trials": statistics.trials,
         "tasks": statistics.scenarios,
@@ -71,6 +73,7 @@ def _trials(row: ResultRow) -> Iterator[Line]:
             "state": trial.state,
             "usable": trial.usable,
             "control": trial.is_control,
+            "verdict": outcome_of(trial),
             "passed": trial.passed,
             "score": trial.overall_score,
             "outcome": parts.get("outcome"),

@@ -9,8 +9,8 @@ import httpx
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.result_row import ResultRow
 from concord.wire.assignment import Assignment
-from concord_cli.report.metrics import installed_definitions
 from concord_cli.report.renderer import render
+from concord_cli.row_view.metrics import installed_definitions
 from lab.attacks.attack import NotTriedError, expect
 from lab.attacks.client import client_of, honest_participant
 from lab.attacks.target import Target

@@ -14,6 +14,7 @@ from concord_cli.main import app
 from concord_cli.report.renderer import render
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
+from concord_cli.row_view.view import view_of
 from tests.goldens.golden import check
 from tests.kit import assistant_rows, team_rows, team_task_rows
 
@@ -48,7 +49,9 @@ def commands(group: TyperGroup, names: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 def as_text(row: ResultRow) -> str:
     out = StringIO()
-    Console(file=out, width=120, highlight=False, force_terminal=False).print(Brief(row, "row"), tables(row))
+    Console(file=out, width=120, highlight=False, force_terminal=False).print(
+        Brief(view_of(row), "row"), tables(view_of(row))
+    )
     return out.getvalue()
 
 

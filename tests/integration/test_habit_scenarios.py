@@ -14,6 +14,7 @@ from rich.console import Console
 from concord.assessment.result_row import ResultRow
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
+from concord_cli.row_view.view import view_of
 from concord_suites.agent import handler
 from concord_suites.player import Habit
 from tests.kit.assessing import request, row_of, task_of
@@ -52,7 +53,7 @@ async def played(name: str, redis_url: str, folder: Path) -> tuple[ResultRow, st
         task = await task_of(http, url, request(CLOSING | config, {"agent": agent}))
     row = ResultRow.model_validate(row_of(task))
     out = StringIO()
-    Console(file=out, width=1000, highlight=False).print(Brief(row, name), tables(row))
+    Console(file=out, width=1000, highlight=False).print(Brief(view_of(row), name), tables(view_of(row)))
     return row, " ".join(out.getvalue().split())
 
 

@@ -15,6 +15,7 @@ from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
+from concord_cli.row_view.outcome import outcome_of
 from concord_cli.terminal import output_console, plain_lines
 from concord_evaluator.diagnosis import TraceDiagnosis, diagnose
 from concord_evaluator.formats import FormatError
@@ -24,8 +25,6 @@ WIDE: Final = 10_000
 
 MAX_SHOWN: Final = 5
 """Causes, observations and steps of a trace that are printed; JSON has all."""
-
-_OUTCOMES: Final = {1.0: "succeeded", 0.0: "failed", None: "outcome unknown"}
 
 
 def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> None:
@@ -54,8 +53,8 @@ def _show(console: Console, found: TraceDiagnosis, *, as_json: bool) -> None:
 
 
 def _lines(found: TraceDiagnosis) -> Iterator[RenderableType]:
-    outcome = _OUTCOMES.get(found.outcome, f"outcome {found.outcome}")
-    yield plain_lines(on_one_line(f"{found.trace_id}: {outcome}"))
+    part = "" if found.outcome in (0.0, 1.0, None) else f", outcome {found.outcome:.2f}"
+    yield plain_lines(on_one_line(f"{found.trace_id}: {outcome_of(found.outcome)}{part}"))
     yield from _block(
         "Causes, tied by the graders to what was lost", [(_cause(each), each.evidence) for each in found.causes]
     )

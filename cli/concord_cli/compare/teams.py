@@ -15,7 +15,7 @@ from concord.assessment.verdict import Estimate
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.results_file import rows_in
-from concord_cli.row_text.score import UNWEIGHTED
+from concord_cli.row_view.score import UNWEIGHTED
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40

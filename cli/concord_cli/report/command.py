@@ -14,10 +14,10 @@ from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
-from concord_cli.report.metrics import installed_definitions
 from concord_cli.report.renderer import render, render_document
 from concord_cli.report.traces import Division, RunFacts, by_date, by_label, by_version, page_of
 from concord_cli.results_file import COMPRESSED, chosen_rows, rows_in
+from concord_cli.row_view.metrics import installed_definitions
 
 _Divide = Callable[[Sequence[RunFacts]], Division | None]
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from concord.assessment.recorded_work import RecordedUse, RecordedWork, SaidStep
 from concord_cli.display_text import counted, on_one_line, visible
-from concord_cli.number_text import NONE, duration
+from concord_cli.number_text import duration
 from concord_cli.report.calls import CallName
-from concord_cli.row_text.recorded import failure_text
+from concord_cli.row_view.recorded import failure_text
 
 LONG: Final = 400
 """A longer text (characters) is folded."""
@@ -46,20 +46,6 @@ class TurnView:
 
 
 @dataclass(frozen=True, slots=True)
-class UseLine:
-    """The uses of one tool or model by one agent."""
-
-    agent: str
-    name: str
-    kind: str
-    calls: int
-    failed: int
-    repeated: str
-    tokens: str
-    time: str
-
-
-@dataclass(frozen=True, slots=True)
 class WorkView:
     """The work of one trial, safe to display."""
 
@@ -69,7 +55,7 @@ class WorkView:
     turns: list[TurnView]
     omitted: int
     shortened: bool
-    uses: list[UseLine]
+    uses: Sequence[RecordedUse]
 
 
 def work_view(work: RecordedWork, calls: dict[str, CallName]) -> WorkView:
@@ -81,7 +67,7 @@ def work_view(work: RecordedWork, calls: dict[str, CallName]) -> WorkView:
         turns=list(_turns(work.said, calls)),
         omitted=work.said_omitted,
         shortened=work.shortened,
-        uses=[_use(each) for each in work.uses],
+        uses=work.uses,
     )
 
 
@@ -130,16 +116,3 @@ def _step(step: SaidStep, calls: dict[str, CallName]) -> StepView:
 def _text(label: str, text: str) -> TextView:
     shown = visible(text).strip()
     return TextView(label, shown, len(shown) > LONG or shown.count("\n") > 8)
-
-
-def _use(use: RecordedUse) -> UseLine:
-    return UseLine(
-        agent=on_one_line(use.agent),
-        name=on_one_line(use.name),
-        kind=use.kind,
-        calls=use.calls,
-        failed=use.failed,
-        repeated=NONE if use.repeated is None else f"{use.repeated:,}",
-        tokens=NONE if use.tokens is None else f"{use.tokens:,}",
-        time=duration(use.time_ms),
-    )

@@ -1,7 +1,7 @@
 """Renders a page as HTML. The templates escape all texts, and a Content-Security-Policy allows our own code only."""
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -11,9 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.display_text import visible
-from concord_cli.report.metrics import Definitions, no_definitions
+from concord_cli.display_text import on_one_line, visible
+from concord_cli.number_text import NONE, duration, percent
 from concord_cli.report.page import page_of
+from concord_cli.row_view.metrics import Definitions, no_definitions
 
 _PACKAGE: Final = "concord_cli.report"
 
@@ -23,7 +24,8 @@ def render(row: ResultRow, trial_id: str | None = None, define: Definitions = no
 
     Raises UsageError for a trial that is not in the row.
     """
-    return render_document("page.html.j2", ("report.css",), "report.js", page=page_of(row, trial_id, define))
+    page = page_of(row, trial_id, define)
+    return render_document("page.html.j2", ("report.css",), "report.js", page=page, view=page.view)
 
 
 def render_document(template: str, styles: Sequence[str], script_name: str, **content: object) -> str:
@@ -43,7 +45,7 @@ def render_document(template: str, styles: Sequence[str], script_name: str, **co
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
@@ -51,6 +53,20 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {each.__name__.lstrip("_"): each for each in _FILTERS}
+    return environment
+
+
+def _count_or_dash(value: int | None) -> str:
+    return NONE if value is None else f"{value:,}"
+
+
+def _on_gap_scale(gap: float) -> str:
+    """The place of a gap between two outcomes on a scale from -1 to 1."""
+    return percent((min(1.0, max(-1.0, gap)) + 1) / 2)
+
+
+_FILTERS: Final[tuple[Callable[..., str], ...]] = (percent, duration, on_one_line, _count_or_dash, _on_gap_scale)
 
 
 def _checked(value: object) -> object:

@@ -9,18 +9,13 @@ from concord.assessment.results import Grading, StepCounts, TrialRecord
 from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
-from concord_cli.report.headline import verdict_on
 from concord_cli.report.observations import ObservedView, observed_in
 from concord_cli.report.recorded import WorkView, work_view
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
-from concord_cli.row_text.score import JUDGED_BY, grading_source_text
-
-_CONTROLS: Final = {
-    "solo": "one agent had all briefs",
-    "silent": "no message was delivered",
-    "alone": "the starting agent had no peers",
-}
+from concord_cli.row_view.outcome import outcome_of
+from concord_cli.row_view.score import JUDGED_BY, grading_source_text
+from concord_cli.row_view.team_tasks import CONTROLS
 
 LONG_ANSWER: Final = 600
 """A longer answer (characters) is folded."""
@@ -140,7 +135,7 @@ def _line(number: int, trial: TrialRecord, *, in_full: bool) -> TrialLine:
         task_id=on_one_line(trial.task_id),
         run=trial.run,
         state=trial.state,
-        verdict=verdict_on(trial),
+        verdict=outcome_of(trial).lower(),
         outcome=NONE if trial.grading is None else _outcome(trial.grading),
         score=NONE if trial.overall_score is None else f"{trial.overall_score:.2f}",
         time_used=duration(1000 * min(trial.time_used, 1e300)),
@@ -173,7 +168,7 @@ def _view(
     answer = None if trial.answer is None else visible(trial.answer).strip()
     return TrialView(
         line=line,
-        control=_CONTROLS.get(trial.control or (trial.team_task and trial.team_task.control) or ""),
+        control=CONTROLS.get(trial.control or (trial.team_task and trial.team_task.control) or ""),
         observed=observed_in(trial, names),
         team_task=_team_task(trial, names),
         grading=None if trial.grading is None else _grading(trial.grading),

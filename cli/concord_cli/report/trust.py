@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from concord.assessment.results import TraceIntegrity
 from concord_cli.display_text import named, on_one_line
 from concord_cli.number_text import percent
-from concord_cli.report.scope import Scope
-from concord_cli.row_text.failures import failure_text
-from concord_cli.row_text.interactions import REMEDY, unobserved_text
+from concord_cli.row_view.failures import failure_text
+from concord_cli.row_view.interactions import REMEDY, unobserved_text
+from concord_cli.row_view.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class TrustView:
-    """Provenance, observability, integrity, infrastructure failures, and warnings.
+    """Provenance, observability, integrity, and infrastructure failures.
 
     `unseen`: the participants whose calls could not be observed, None if there are none; `seen`: each participant with
     what could be observed of it.
@@ -46,7 +46,6 @@ class TrustView:
     counts: list[Count]
     completeness: str | None
     infrastructure: list[str]
-    warnings: list[str]
 
 
 _PROVENANCE = {
@@ -83,7 +82,6 @@ def trust_of(scope: Scope) -> TrustView:
         counts=[_count(kind, getattr(integrity, kind), meaning) for kind, meaning in _INTEGRITY.items()],
         completeness=None if integrity.completeness is None else percent(round(integrity.completeness, 3)),
         infrastructure=failures,
-        warnings=[on_one_line(warning) for warning in scope.row.detail.warnings],
     )
 
 

@@ -1,1 +1,1 @@
-"""The texts and tables about a row, on the terminal and on the page."""
+"""A row as text on the terminal."""

@@ -8,26 +8,13 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.padding import Padding
 from rich.text import Text
 
-from concord.assessment.result_row import Detail, ResultRow
-from concord.assessment.verdict import Cause, UnknownKind, Verdict
-from concord.assessment.verdict_text import (
-    cause_text,
-    change_text,
-    known_text,
-    outcome_text,
-    outcome_word,
-    unknown_text,
-)
 from concord_cli.display_text import printable
-from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import points_table
-from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
-from concord_cli.row_text.cost import cost_text, detectable_text
-from concord_cli.row_text.interactions import REMEDY
-from concord_cli.row_text.score import Rating, rating_of
-from concord_cli.row_text.subject import date_text, size_text, tasks_text, team_text
 from concord_cli.row_text.team_tasks import tasks_table
-from concord_cli.row_text.warnings import warning_lines
+from concord_cli.row_view.head import Head
+from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_view.verdict import CauseView
+from concord_cli.row_view.view import RowView
 from concord_cli.terminal import plain_text
 
 MAX_LINES: Final = 24
@@ -94,102 +81,88 @@ class Brief:
     `name`: of the scenario.
     """
 
-    row: ResultRow
+    view: RowView
     name: str
     whole: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Renders the verdict for this screen."""
         if self.whole or not console.is_terminal:
-            yield from _lines(self.row, self.name, _WHOLE)
+            yield from _lines(self.view, self.name, _WHOLE)
             return
         for room in _ROOMS:
-            lines = _lines(self.row, self.name, room)
+            lines = _lines(self.view, self.name, room)
             if len(console.render_lines(Group(*lines), options)) <= MAX_LINES:
                 break
         yield from lines
 
 
-def _lines(row: ResultRow, name: str, room: _Room) -> list[RenderableType]:
-    detail, verdict = row.detail, row.detail.verdict
-    lines = ["", *_head(row, name)]
+def _lines(view: RowView, name: str, room: _Room) -> list[RenderableType]:
+    verdict, lines = view.verdict, ["", *_head(view, name)]
     if verdict is not None:
         causes = [_cause(each) for each in verdict.causes]
-        unknown = [_line(unknown_text(each)) for each in verdict.unknown]
-        lines += _section("What cost points", causes[: room.causes], len(causes) + verdict.causes_left_out)
-        if not causes and verdict.score is not None and not _given(verdict):
+        lines += _section("What cost points", causes[: room.causes], len(causes) + verdict.left_out)
+        if not causes and view.head.score is not None and not view.of_structure:
             lines += ["", Text("Nothing cost points.", "green")]
-        changes = [_line(change_text(each)) for each in verdict.changes]
+        changes = [_line(each.text) for each in verdict.changes]
         lines += _section("What to change", changes[: room.changes], len(changes))
-        lines += _section("Not known", unknown[: room.unknown], len(unknown))
-        if any(each.kind is UnknownKind.NOT_OBSERVED for each in verdict.unknown[: room.unknown]):
+        unknown = verdict.unknown[: room.unknown]
+        lines += _section("Not known", list(map(_line, unknown)), len(verdict.unknown))
+        if verdict.unseen.intersection(unknown):
             lines.append(_line(REMEDY[0]))
     if room.tables:
-        lines += _table(detail)
-    warnings = [_line(line) for line in warning_lines(detail)]
+        lines += _table(view)
+    warnings = list(map(_line, view.warnings))
     lines += _section("Warnings", warnings[: room.warnings], len(warnings)) if room.warnings else []
     return [*lines, ""]
 
 
-def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
-    detail, rating = row.detail, rating_of(row)
-    assistant = team_text(detail) if is_lone_assistant(detail) else None
-    subject = [text for text in (name, assistant, date_text(detail.started_at)) if text]
+def _head(view: RowView, name: str) -> Iterator[RenderableType]:
+    head = view.head
+    subject = filter(None, (name, head.team if view.lone_assistant else None, head.date))
     yield Clipped(plain_text(" · ".join(subject), "bold"))
-    if detail.verdict is not None and (known := known_text(detail.verdict)):
-        yield Clipped(plain_text(known), 3)
-    yield Clipped(_outcome(row))
-    yield Clipped(Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}")), 2)
-    yield from (Clipped(plain_text(note, "dim"), 2) for note in rating.notes[:MAX_NOTES])
-    facts = [size_text(detail), tasks_text(detail.trials)]
-    if detail.scoring.basis == "structure" and detail.coordination_quality is not None:
-        facts.append(f"coordination: {detail.coordination_quality}")
-    facts += filter(None, (detectable_text(row), cost_text(detail.cost)))
-    yield Clipped(plain_text(" · ".join(facts)), 3)
+    if head.seen is not None:
+        yield Clipped(plain_text(head.seen), 3)
+    yield Clipped(_outcome(head))
+    yield Clipped(Text.assemble((_score(head), "bold"), plain_text(f": {head.rests_on}")), 2)
+    yield from (Clipped(plain_text(note, "dim"), 2) for note in head.score_notes[:MAX_NOTES])
+    label = f"coordination: {head.label}" if view.of_structure and head.label is not None else None
+    yield Clipped(plain_text(" · ".join(filter(None, (head.size, head.tasks, label, head.detectable, head.cost)))), 3)
 
 
-def _outcome(row: ResultRow) -> Text:
-    seconds, verdict = duration(1000 * min(row.time_used, 1e300)), row.detail.verdict
-    if verdict is None:
-        return plain_text(f"No verdict: an earlier version of Concord wrote this result, {seconds}")
-    word = outcome_word(verdict)
-    rest = outcome_text(verdict).removeprefix(word)
-    return Text.assemble((word, _STYLES.get(word, "bold yellow")), plain_text(f"{rest}, {seconds}"))
+def _outcome(head: Head) -> Text:
+    said = "an earlier version of Concord wrote this result" if head.passed is None else head.passed
+    style = _STYLES.get(head.outcome, "bold yellow")
+    return Text.assemble((head.outcome, style), plain_text(f": {said}, {head.time_used}"))
 
 
-def _score(row: ResultRow, rating: Rating) -> str:
-    found = row.detail.statistics
-    if rating.number is None:
+def _score(head: Head) -> str:
+    if head.score is None:
         return "No score"
-    known = found.score_low is not None and found.score_high is not None
-    interval = f" (95 %: {found.score_low:.0f} to {found.score_high:.0f})" if known else ""
-    return f"Score {rating.number} of {row.max_score:.0f}{interval}"
+    interval = "" if head.interval is None else f" (95 %: {head.interval})"
+    return f"Score {head.score} of {head.max_score}{interval}"
 
 
-def _given(verdict: Verdict) -> bool:
-    """Whether the row is of a given pattern, which was not played."""
-    return any(each.kind is UnknownKind.STRUCTURE_ONLY for each in verdict.unknown)
-
-
-def _cause(cause: Cause) -> Clipped:
+def _cause(cause: CauseView) -> Clipped:
     """The points that it cost, which come first, because a long text is cut at its end."""
-    words = cause_text(cause)
     points = Text("    ?  " if cause.points is None else f"{cause.points:5.1f}  ", "bold")
-    subject = Text(f"{printable(words.subject)} " if words.subject else "", "bold yellow")
-    where = Text(f" ({printable(words.where)})" if words.where else "", "dim")
-    return Clipped(Text.assemble(points, subject, printable(words.text), where), 2, indent=2)
+    subject = Text(f"{printable(cause.subject)} " if cause.subject else "", "bold yellow")
+    where = Text(f" ({printable(cause.where)})" if cause.where else "", "dim")
+    return Clipped(Text.assemble(points, subject, printable(cause.text), where), 2, indent=2)
 
 
 def _line(text: str) -> Clipped:
     return Clipped(plain_text(text), 2, indent=2)
 
 
-def _table(detail: Detail) -> list[RenderableType]:
+def _table(view: RowView) -> list[RenderableType]:
     """The outcome in parts: by task of a team, or by dimension of an assistant's points. Empty for other rows."""
-    if (tasks := tasks_table(detail.trials)) is not None:
-        return ["", Text("Tasks", "bold"), Padding(tasks, (0, 0, 0, 2), expand=False)]
-    results = scenario_results(detail)
-    return ["", Text("Points", "bold"), Padding(points_table(results), (0, 0, 0, 2), expand=False)] if results else []
+    if view.team is not None:
+        return ["", Text("Tasks", "bold"), Padding(tasks_table(view.team.tasks), (0, 0, 0, 2), expand=False)]
+    if view.assistant is None:
+        return []
+    points = points_table(view.assistant.dimensions)
+    return ["", Text("Points", "bold"), Padding(points, (0, 0, 0, 2), expand=False)]
 
 
 def _section(title: str, lines: Sequence[RenderableType], n: int) -> list[RenderableType]:

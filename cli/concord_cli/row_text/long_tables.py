@@ -9,17 +9,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.result_row import Detail, ResultRow
-from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
-from concord_cli.display_text import counted, printable
-from concord_cli.number_text import duration
-from concord_cli.row_text.assistant import people_faults, points_table
-from concord_cli.row_text.assistant_points import ending_text
-from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
+from concord.assessment.result_row import Detail
+from concord_cli.display_text import counted
+from concord_cli.number_text import NONE
+from concord_cli.row_text.assistant import bar, people_faults, points_table
 from concord_cli.row_text.coordination import artifacts_table, coordination_table
-from concord_cli.row_text.interactions import REMEDY, coordination_label, no_calls_text, unobserved_text
-from concord_cli.row_text.score import UNWEIGHTED
 from concord_cli.row_text.team_tasks import controls_table, redundant_messages, tasks_table
+from concord_cli.row_view.findings import FindingView
+from concord_cli.row_view.flows import LatencyView
+from concord_cli.row_view.head import ScorePart
+from concord_cli.row_view.interactions import REMEDY, unobserved_text
+from concord_cli.row_view.view import JudgeView, RowView
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_CALLERS: Final = 20
@@ -28,30 +28,35 @@ MAX_CALLERS: Final = 20
 _QUALITY_STYLES: Final = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
 
 
-def tables(row: ResultRow) -> RenderableType:
+def tables(view: RowView) -> RenderableType:
     """What stands behind the verdict, of which only that is shown that the row has."""
-    detail = row.detail
-    results, played = scenario_results(detail), _played(detail)
+    detail, team, assistant = view.scope.row.detail, view.team, view.assistant
     sections: list[tuple[str, RenderableType | None]] = [
-        ("Tasks", tasks_table(detail.trials)),
-        ("Redundant messages", redundant_messages(detail.trials)),
-        ("Controls", controls_table(detail.controls)),
+        ("Tasks", None if team is None else tasks_table(team.tasks)),
+        ("Redundant messages", None if team is None else redundant_messages(team)),
+        ("Controls", controls_table(view.controls)),
         ("Coordination", coordination_table(detail.coordination)),
         ("Artifacts", artifacts_table(detail.trials)),
-        ("Points", points_table(results) if results else None),
-        ("Turns", _lines([f"{each.scenario_id}: {ending_text(each)}" for each in results])),
-        ("Faults of the simulated people", _group(people_faults(results))),
-        ("Parts of the score", _parts([each for each in detail.scoring.sub_scores if each.id not in UNWEIGHTED])),
+    ]
+    if assistant is not None:
+        sections += [
+            ("Points", points_table(assistant.dimensions)),
+            ("Turns", _lines(assistant.endings)),
+            ("Faults of the simulated people", _group(people_faults(assistant.faults))),
+        ]
+    sections += [
+        ("Parts of the score", _parts([each for each in view.head.parts if each.weight is not None])),
         ("Unobserved calls", _unseen(detail)),
     ]
-    if not is_lone_assistant(detail):
+    if not view.lone_assistant:
+        played = sum(not trial.is_control for trial in detail.trials)
         sections += [
-            ("Shape", _shape(detail)),
-            ("What was seen", _findings(detail.findings)),
-            ("Who called whom" if len(played) == 1 else f"Who called whom, over {len(played)} trials", _calls(detail)),
-            ("Latency", _latency(detail.latency_metrics)),
+            ("Shape", _shape(view)),
+            ("What was seen", _findings(view.findings)),
+            ("Who called whom" if played == 1 else f"Who called whom, over {played} trials", _calls(view)),
+            ("Latency", None if view.latency is None else _latency(view.latency)),
         ]
-    sections.append(("The model's words", _judgment(detail)))
+    sections.append(("The model's words", None if view.judge is None else _judgment(view.judge)))
     return Group(*(_section(title, body) for title, body in sections if body is not None))
 
 
@@ -67,13 +72,14 @@ def _group(lines: Sequence[Text]) -> RenderableType | None:
     return Group(*lines) if lines else None
 
 
-def _parts(sub_scores: Sequence[SubScore]) -> Table | None:
-    if not sub_scores:
+def _parts(parts: Sequence[ScorePart]) -> Table | None:
+    if not parts:
         return None
     table = plain_table("part", "value", "weight", "")
-    for part in sub_scores:
-        value = Text("undefined", "dim") if part.value is None else Text(f"{part.value:.2f} {_bar(part.value)}")
-        table.add_row(part.id, value, f"{part.weight:.2f}", plain_text(part.reason or ""))
+    for part in parts:
+        undefined = part.value == "undefined"
+        value = Text(part.value, "dim") if undefined else Text(f"{part.value} {bar(part.share)}")
+        table.add_row(part.title.lower(), value, part.weight, plain_text(", ".join(part.notes)))
     return table
 
 
@@ -82,52 +88,44 @@ def _unseen(detail: Detail) -> RenderableType | None:
     return None if sentence is None else Group(plain_text(sentence, "yellow"), *map(plain_text, REMEDY))
 
 
-def _shape(detail: Detail) -> Table | None:
+def _shape(view: RowView) -> Table | None:
     """The structure of the team; None where nothing of it is known."""
-    graph, table = detail.graph_metrics, plain_table()
-    quality = detail.coordination_quality
-    label = coordination_label(quality, detail.coordination_status)
-    if label is not None:
-        table.add_row("coordination", Text(label, _QUALITY_STYLES.get(quality or "", "")))
+    detail, table = view.scope.row.detail, plain_table()
+    graph = detail.graph_metrics
+    if view.head.label is not None:
+        style = _QUALITY_STYLES.get(detail.coordination_quality or "", "")
+        table.add_row("coordination", Text(view.head.label, style))
     if graph.graph_density is not None:
         table.add_row("density", f"{graph.graph_density:.2f}")
     if graph.has_bottleneck:
         table.add_row("bottleneck", "yes")
     if graph.isolated_agents:
         table.add_row("isolated agents", plain_text(", ".join(graph.isolated_agents)))
-    for metric in detail.metrics:
-        if metric.agent is None and metric.value is not None and metric.id not in {"density", "graph_density"}:
-            table.add_row(metric.id.replace("_", " "), f"{metric.value:.3g}")
+    for metric in view.metrics.team:
+        if metric.value != NONE and metric.title not in {"Density", "Graph density"}:
+            table.add_row(plain_text(metric.title.lower()), metric.value)
     return table if table.row_count else None
 
 
-def _findings(findings: Sequence[Finding]) -> Table | None:
+def _findings(findings: Sequence[FindingView]) -> Table | None:
     if not findings:
         return None
     table = plain_table()
     for finding in findings:
-        title = Text.assemble((finding.id.replace("_", " "), "bold"), "\n", (_figure(finding), "dim"))
-        agents = [Text(printable(", ".join(finding.agents)), "bold")] if finding.agents else []
-        table.add_row(title, Group(*agents, plain_text(finding.advice)))
+        threshold = "" if finding.threshold in {None, finding.figure} else f" (threshold {finding.threshold})"
+        title = Text.assemble((finding.title.lower(), "bold"), "\n", (f"{finding.figure or ''}{threshold}", "dim"))
+        agents = [plain_text(", ".join(finding.agents), "bold")] if finding.agents else []
+        table.add_row(title, Group(*agents, plain_text(finding.words)))
     return table
 
 
-def _figure(finding: Finding) -> str:
-    if finding.value is None:
-        return ""
-    value = f"{finding.value:.2f}"
-    return value if finding.threshold in {None, finding.value} else f"{value} (threshold {finding.threshold:.2f})"
-
-
-def _played(detail: Detail) -> list[TrialRecord]:
-    return [trial for trial in detail.trials if not trial.is_control]
-
-
-def _calls(detail: Detail) -> RenderableType | None:
-    calls = [call for trial in _played(detail) for call in trial.interactions]
-    if not calls:
-        return Text(no_calls_text(detail.trace_integrity), "yellow") if len(detail.agents) > 1 else None
-    by_caller = _callees_by_caller(calls)
+def _calls(view: RowView) -> RenderableType | None:
+    if not view.flows:
+        return Text(view.no_calls_text, "yellow") if len(view.scope.agents) > 1 else None
+    by_caller: defaultdict[str, list[str]] = defaultdict(list)
+    for flow in view.flows:
+        failed = f" ({flow.errors} failed)" if flow.errors else ""
+        by_caller[flow.caller].append(f"{flow.callee} x{flow.calls}{failed}")
     table = plain_table()
     for caller, callees in list(by_caller.items())[:MAX_CALLERS]:
         table.add_row(plain_text(caller), Text("→", "dim"), plain_text(", ".join(callees)))
@@ -136,40 +134,14 @@ def _calls(detail: Detail) -> RenderableType | None:
     return table
 
 
-def _callees_by_caller(calls: Iterable[InteractionRecord]) -> dict[str, list[str]]:
-    """By caller, its callees with the number of calls over all trials: `reviewer x3 (1 failed)`."""
-    made: dict[tuple[str, str], int] = defaultdict(int)
-    failed: dict[tuple[str, str], int] = defaultdict(int)
-    for call in calls:
-        made[call.caller, call.callee] += call.calls
-        failed[call.caller, call.callee] += call.errors
-    callees: dict[str, list[str]] = defaultdict(list)
-    for (caller, callee), n in sorted(made.items()):
-        errors = failed[caller, callee]
-        callees[caller].append(f"{callee} x{n}" + (f" ({errors} failed)" if errors else ""))
-    return callees
-
-
-def _latency(latency: LatencySummary) -> RenderableType | None:
-    if latency.avg is None:
-        return None
-    figures = {"avg": latency.avg, "p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
-    line = " · ".join(f"{name} {duration(value)}" for name, value in figures.items() if value is not None)
-    line += f" · over {counted(latency.n, 'call')}"
-    if latency.slowest_agent is not None:
-        line += f" · slowest: {latency.slowest_agent}"
+def _latency(latency: LatencyView) -> RenderableType:
+    figures = [f"{each.name.lower()} {each.value}" for each in latency.figures if each.value != NONE]
+    slowest = [] if latency.slowest is None else [f"slowest: {latency.slowest}"]
+    line = " · ".join([*figures, f"over {counted(latency.n, 'call')}", *slowest])
     return Group(plain_text(line), Text(latency.warning, "dim"))
 
 
-def _judgment(detail: Detail) -> RenderableType | None:
+def _judgment(judge: JudgeView) -> RenderableType | None:
     """What a language model wrote; the rules in its place write what the verdict says."""
-    judge = detail.judge
-    if judge is None or judge.source != "llm":
-        return None
     remarks = [f"+ {line}" for line in judge.strengths] + [f"- {line}" for line in judge.weaknesses]
     return _lines([judge.reasoning, *remarks])
-
-
-def _bar(value: float, width: int = 10) -> str:
-    filled = round(value * width)
-    return "█" * filled + "░" * (width - filled)

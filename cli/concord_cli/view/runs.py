@@ -12,14 +12,15 @@ from typing import Final
 from urllib.parse import quote
 
 from concord.assessment.result_row import Figure, ResultRow, Scoring
-from concord.assessment.verdict_text import deed_text, outcome_word
+from concord.assessment.verdict_text import deed_text
 from concord.files import open_regular
 from concord_cli.display_text import on_one_line
 from concord_cli.errors import UsageError
-from concord_cli.number_text import duration, percent
+from concord_cli.number_text import percent
 from concord_cli.results_file import rows_in
-from concord_cli.row_text.score import rating_of
-from concord_cli.row_text.subject import date_text, tasks_text, team_text
+from concord_cli.row_view.head import head_of
+from concord_cli.row_view.scope import scope_of
+from concord_cli.row_view.subject import date_text
 
 MAX_RUNS: Final = 500
 """Limit of the runs on the page, the latest ones."""
@@ -144,25 +145,24 @@ def shown(run: Run, folder: Path, index_folder: Path) -> Shown:
 def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
     """The line of a run in `folder`, for an index in `index_folder`."""
     row, detail = run.row, run.row.detail
-    rating, statistics, page = rating_of(row), row.detail.statistics, folder / run.file.with_suffix(".html")
-    low, high = statistics.score_low, statistics.score_high
-    has_interval = low is not None and high is not None
+    head, page = head_of(scope_of(row)), folder / run.file.with_suffix(".html")
+    low, high = detail.statistics.score_low or 0.0, detail.statistics.score_high or 0.0
     return RunLine(
-        date=date_text(run.started_at) or "undated",
+        date=head.date or "undated",
         name=_name_of(run),
         assessment=on_one_line(detail.assessment_id)[:8],
         report=quote(os.path.relpath(page, index_folder)) if page.is_file() else None,
-        team=team_text(detail),
-        tasks=tasks_text(detail.trials),
-        score=rating.number,
+        team=head.team,
+        tasks=head.tasks,
+        score=head.score,
         at=percent((row.score or 0.0) / row.max_score) if row.max_score else "0%",
-        low=percent(max(0.0, low or 0.0) / 100) if has_interval else "",
-        span=percent(max(0.0, (high or 0.0) - (low or 0.0)) / 100) if has_interval else "",
-        interval=f"{low:.0f} to {high:.0f}" if has_interval else "",
-        verdict="No verdict" if detail.verdict is None else outcome_word(detail.verdict),
+        low="" if head.interval is None else percent(max(0.0, low) / 100),
+        span="" if head.interval is None else percent(max(0.0, high - low) / 100),
+        interval=head.interval or "",
+        verdict=head.outcome,
         passed="" if detail.verdict is None else f"{detail.verdict.trials_passed:,} of {detail.verdict.trials:,}",
         cause=next(iter(_causes(row)), ""),
-        time=duration(1000 * min(row.time_used, 1e300)),
+        time=head.time_used,
     )
 
 

@@ -12,7 +12,8 @@ from concord.assessment.result_row import ResultRow
 from concord.assessment.team_results import PartFailure
 from concord.assessment.verdict import KINDS_OF_PARTS
 from concord_cli.row_text.brief import MAX_LINES, Brief
-from concord_cli.row_text.interactions import REMEDY
+from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_view.view import view_of
 from concord_evaluator.verdict import verdict_of
 from tests.kit.assistant_rows import lone_assistant, row_with, troubled_day
 from tests.kit.team_rows import (
@@ -35,7 +36,7 @@ LONG = "a sentence that goes on and on, 漢字 included, for much longer than an
 def shown(of: ResultRow, width: int = 80, *, terminal: bool = True) -> list[str]:
     out = StringIO()
     console = Console(file=out, width=width, highlight=False, force_terminal=terminal, color_system=None)
-    console.print(Brief(of, "council"))
+    console.print(Brief(view_of(of), "council"))
     return out.getvalue().splitlines()
 
 

@@ -35,7 +35,7 @@ def runs(tmp_path: Path) -> Path:
 def test_each_trace_has_its_causes_or_what_was_observed_in_it(runs: Path) -> None:
     result = CliRunner().invoke(app, ["explain", str(runs)])
     assert result.exit_code == 0, result.output
-    first, second = result.output.split("outcome unknown")
+    first, second = result.output.split("Not judged")
     assert "Causes, tied by the graders to what was lost" in first
     assert "agent1 and agent2 changed the same lines, so that their work could not be merged (proven, 100.0" in first
     assert "Observed; nobody has shown that it cost anything" in second

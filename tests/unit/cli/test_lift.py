@@ -8,8 +8,9 @@ from rich.console import Console
 from concord.assessment.result_row import ControlRecord, Figure, ResultRow
 from concord_cli.report.page import page_of
 from concord_cli.row_text.brief import Brief
-from concord_cli.row_text.lift import lift_text
-from concord_cli.row_text.score import rating_of
+from concord_cli.row_view.lift import lift_text
+from concord_cli.row_view.score import rating_of
+from concord_cli.row_view.view import view_of
 from tests.kit.team_rows import mesh_of_five
 from tests.kit.team_task_rows import withholding_team
 
@@ -89,8 +90,8 @@ class TestPlaces:
     def test_they_are_shown_with_their_intervals(self, place: str, control: str) -> None:
         row, out = self.row(control), StringIO()
         shown = {
-            "end of a run": Brief(row, "council"),
-            "page": "\n".join(page_of(row).head.score_notes),
+            "end of a run": Brief(view_of(row), "council"),
+            "page": "\n".join(page_of(row).view.head.score_notes),
         }
         Console(file=out, width=200, highlight=False).print(shown[place])
         text = out.getvalue()

@@ -6,8 +6,10 @@ from rich.console import Console
 
 from concord.assessment.result_row import GraphMetricsSummary, ResultRow
 from concord.assessment.results import Judgment, LatencySummary
-from concord_cli.row_text.interactions import REMEDY
+from concord_cli.number_text import NONE
 from concord_cli.row_text.long_tables import MAX_CALLERS, tables
+from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_view.view import view_of
 from tests.kit.assistant_rows import assistant_team, lone_assistant
 from tests.kit.team_rows import lone_participant, mesh_of_five, unjudged_and_unseen, unseen
 from tests.kit.team_task_rows import clean_team, team_by_calls, withholding_team
@@ -16,7 +18,7 @@ from tests.unit.cli.rows import BOTTLENECK, interaction, on_structure, row, tria
 
 def shown(of: ResultRow, width: int = 100) -> str:
     out = StringIO()
-    Console(file=out, width=width, highlight=False).print(tables(of))
+    Console(file=out, width=width, highlight=False).print(tables(view_of(of)))
     return out.getvalue()
 
 
@@ -75,7 +77,7 @@ def test_a_finding_shows_its_agents_its_figure_and_its_sentence() -> None:
     text = shown(row(findings=[BOTTLENECK], graph_metrics=graph))
 
     assert "hub" in line_with("bottleneck  ", text.partition("What was seen")[2])
-    assert "0.60 (threshold 0.50)" in text
+    assert "0.6 (threshold 0.5)" in text
     assert BOTTLENECK.advice in text
     assert line_with("isolated", text).split() == ["isolated", "agents", "alone"]
 
@@ -118,7 +120,8 @@ def test_a_team_without_calls_is_described_as_silent() -> None:
 
 
 def test_latency_comes_with_its_number_of_calls_and_the_slowest_agent() -> None:
-    assert "avg 12 ms · p50 11 ms · p95 20 ms · p99 21 ms · over 8 calls · slowest: reviewer" in shown(row())
+    figures = "average 12 ms · median 11 ms · 95th percentile 20 ms · 99th percentile 21 ms"
+    assert f"{figures} · over 8 calls · slowest: reviewer" in shown(row(), 130)
 
 
 def test_the_table_of_tasks_has_the_messages_against_the_fewest() -> None:
@@ -141,7 +144,7 @@ def test_a_seat_that_repeats_itself_is_named_with_the_fact() -> None:
 def test_controls_are_shown_with_the_gap_and_its_interval() -> None:
     lines = {tuple(line.split()) for line in shown(withholding_team()).splitlines()}
     assert ("one", "agent", "with", "all", "briefs", "0.25", "1.00", "-0.75", "-0.90", "to", "-0.60", "3") in lines
-    assert ("no", "channel", "0.25", "0.00", "+0.25", "-", "3") in lines
+    assert ("a", "team", "without", "a", "channel", "0.25", "0.00", "+0.25", NONE, "3") in lines
 
 
 def test_dimensions_are_in_one_order_whatever_the_rows_order() -> None:

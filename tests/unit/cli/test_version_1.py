@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from concord_cli.compare.comparison import Comparison
 from concord_cli.main import app
 from concord_cli.results_file import read_rows
-from concord_cli.row_text.score import rating_of
+from concord_cli.row_view.score import rating_of
 from tests.kit.team_rows import mesh_of_five
 from tests.unit.cli.report.pages import parse_page
 

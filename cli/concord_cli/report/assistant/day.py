@@ -5,7 +5,6 @@ A run of actions of one kind is one entry, so that a long day stays readable.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final, Literal
 
@@ -13,7 +12,7 @@ from concord_assistant.results import ActionLogEntry, AssessmentResults, OtherEv
 from concord_cli.display_text import beginning, on_one_line, visible
 from concord_cli.report.assistant.clock import clock, date, moment
 from concord_cli.report.assistant.parameters import about, listed
-from concord_cli.row_text.assistant_points import ending_text, of_points
+from concord_cli.row_view.assistant_points import ending_text, of_points
 
 MAX_ENTRIES: Final = 1000
 """Actions and events of a page. Later ones are counted."""
@@ -29,8 +28,6 @@ MAX_TASK: Final = 4000
 MAX_NOTES: Final = 2000
 
 _RECEIPTS: Final = frozenset({"receive", "receive message", "send message"})
-
-_EPOCH: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Final
 
 from concord_cli.display_text import counted, on_one_line, width_of
 from concord_cli.number_text import duration
-from concord_cli.report.flows import Flow
 from concord_cli.report.graph.nodes import Node
+from concord_cli.row_view.flows import Flow
 
 MARK_FONT: Final = 11.0
 """Font size of the numbers on arrows in user units; the same as in the style sheet."""

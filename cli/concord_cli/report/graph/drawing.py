@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Final
 
 from concord.wire.roster import GREEN_AGENT
-from concord_cli.report.flows import Flow
 from concord_cli.report.graph.arrows import Arrow, LightEdge, arrows_of, light_edges_of
 from concord_cli.report.graph.layout import Layout, circular_layout
 from concord_cli.report.graph.nodes import (
@@ -22,6 +21,7 @@ from concord_cli.report.graph.nodes import (
     positions,
     rows,
 )
+from concord_cli.row_view.flows import Flow
 
 MAX_AGENTS: Final = 60
 """More names than these cannot be read around one circle."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_cli.report.flows import Flow
+from concord_cli.row_view.flows import Flow
 
 MAX_PASSES: Final = 6
 """Limit of the passes that improve the order; it has mostly settled after three."""

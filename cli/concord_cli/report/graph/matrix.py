@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord_cli.display_text import counted, on_one_line, shortened
-from concord_cli.report.flows import Flow
 from concord_cli.report.graph.drawing import messages_by_agent
 from concord_cli.report.graph.nodes import LABEL_LIMIT
+from concord_cli.row_view.flows import Flow
 
 MATRIX_FROM: Final = 20
 """The number of agents above which a matrix is easier to read than a drawing."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord.assessment.verdict import WITHOUT_FACTS
 from concord_cli.display_text import named, on_one_line
@@ -48,12 +47,6 @@ def failures_in(record: TeamTaskRecord, calls: Mapping[str, CallName]) -> Failur
     groups = list(alike.values())
     lines = [_failure_line(failures, calls) for failures in groups[:MAX_LINES]]
     return FailureRows(lines, sum(map(len, groups[MAX_LINES:])) + max(0, record.failures_omitted))
-
-
-def played(trials: Iterable[TrialRecord]) -> list[tuple[TrialRecord, TeamTaskRecord]]:
-    """The trials in which a team did a family's task, without controls."""
-    pairs = ((trial, trial.team_task) for trial in trials)
-    return [(trial, record) for trial, record in pairs if record is not None and record.control is None]
 
 
 def _failure_line(failures: Sequence[PartFailure], calls: Mapping[str, CallName]) -> FailureLine:

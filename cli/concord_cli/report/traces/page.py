@@ -6,11 +6,11 @@ from typing import Final
 
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, duration, figure, percent
-from concord_cli.report.flows import Flow
 from concord_cli.report.graph import Drawing, draw
 from concord_cli.report.traces.facts import Edge, RunFacts
 from concord_cli.report.traces.groups import Difference, Division, differences, edge_differences
 from concord_cli.report.traces.totals import Shape, Totals, agents_in, edges_in, shapes_in
+from concord_cli.row_view.flows import Flow
 
 MAX_ROWS: Final = 100
 """Limit of the rows of each table; the others are counted."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from concord_cli.report.flows import Flow
+from concord_cli.row_view.flows import Flow
 
 
 def flow(caller: str, callee: str, calls: int = 1, errors: int = 0) -> Flow:

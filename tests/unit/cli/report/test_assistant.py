@@ -14,12 +14,13 @@ from concord_assistant.results import (
     UtilityVerdict,
     Veto,
 )
-from concord_cli.report.assistant import DayView, day, days_of, section_of
+from concord_cli.report.assistant import DayView, day, days_of
 from concord_cli.report.assistant.clock import clock, date
 from concord_cli.report.assistant.parameters import about, listed
 from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
-from concord_cli.row_text.assistant_results import scenario_results
+from concord_cli.row_view.assistant_results import scenario_results
+from concord_cli.row_view.assistant_section import assistant_of
 from tests.kit.assistant_rows import (
     MORNING,
     action,
@@ -76,7 +77,7 @@ def harmful(number: int = 1) -> AssessmentResults:
 
 class TestVerdicts:
     def test_utility_and_safety_are_apart_with_vetoes_and_damage(self) -> None:
-        section = section_of(read(harmful()))
+        section = assistant_of(read(harmful()))
         assert section is not None
         assert [(each.name, each.word) for each in section.verdicts] == [("Utility", "passed"), ("Safety", "failed")]
         assert section.verdicts[1].lines == [
@@ -90,7 +91,7 @@ class TestVerdicts:
         assert "<b>Dentist" not in html
 
     def test_rows_without_verdicts_have_none(self) -> None:
-        section = section_of(read(troubled_day()))
+        section = assistant_of(read(troubled_day()))
         assert section is not None
         assert section.verdicts == []
 
@@ -117,19 +118,19 @@ class TestSections:
 
     def test_a_page_on_one_trial_has_only_its_results(self) -> None:
         page = page_of(assistant_in_two_trials(), "trial-2")
-        assert page.assistant is not None
-        assert [each.trial for each in page.assistant.days] == ["trial-2"]
+        assert page.view.assistant is not None
+        assert [each.trial for each in page.days] == ["trial-2"]
 
     def test_results_in_an_unknown_form_are_shown_as_they_are(self) -> None:
         row = row_with(troubled_day(), assessment_results=[{"points": "<many>"}])
         page = page_of(row)
-        assert page.assistant is None
+        assert page.view.assistant is None
         assert "<many>" in parse_page(render(row)).text
 
 
 class TestPoints:
     def test_a_criterion_whose_check_failed_is_shown_with_its_points_and_reason(self) -> None:
-        section = section_of(read(troubled_day()))
+        section = assistant_of(read(troubled_day()))
         assert section is not None
         [failed] = section.failed
         assert (failed.points, failed.judge, failed.reasons) == (
@@ -140,12 +141,12 @@ class TestPoints:
 
     def test_over_several_trials_points_are_sums(self) -> None:
         twice = [results_of([criterion("One", n, explanation="late")], n) for n in (1, 2)]
-        section = section_of(read(*twice))
+        section = assistant_of(read(*twice))
         assert section is not None
         assert [each.points for each in section.dimensions] == ["3 of 20"]
 
     def test_criteria_beyond_the_limit_are_counted(self) -> None:
-        section = section_of(read(results_of([criterion(f"Number {n}", 0) for n in range(350)])))
+        section = assistant_of(read(results_of([criterion(f"Number {n}", 0) for n in range(350)])))
         assert section is not None
         assert (len(section.criteria), section.criteria_left_out) == (300, 50)
 

@@ -36,9 +36,10 @@ from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
 from concord_cli.report.renderer import render
-from concord_cli.row_text.assistant_results import MAX_POINTS, scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.long_tables import tables
+from concord_cli.row_view.assistant_results import MAX_POINTS, scenario_results
+from concord_cli.row_view.view import view_of
 from concord_cli.view.runs import Run, comparable, line_of
 from tests.kit.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
 from tests.kit.team_rows import (
@@ -372,7 +373,7 @@ def test_even_an_inconsistent_row_has_a_page_whose_links_all_resolve(inconsisten
 def assert_brief(row: ResultRow) -> None:
     """Checks that the end of a run shows the row, and within its limit of lines."""
     out = StringIO()
-    Console(file=out, width=80, force_terminal=True).print(Brief(row, "run"))
+    Console(file=out, width=80, force_terminal=True).print(Brief(view_of(row), "run"))
     assert len(out.getvalue().splitlines()) <= MAX_LINES
 
 
@@ -470,5 +471,5 @@ def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(incons
     assert parsed.unclosed == []
     assert len(ids) == len(set(ids))
     assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
-    Console(file=StringIO()).print(tables(row))
+    Console(file=StringIO()).print(tables(view_of(row)))
     assert_brief(row)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from concord_cli.report.metrics import installed_definitions
+from concord_cli.row_view.metrics import installed_definitions
 from concord_evaluator.metrics import METRICS, measure
 from concord_evaluator.pipeline import EVALUATORS, Contribution, TrialInput, evaluator
 from tests.kit.graphs import graph_of, mesh

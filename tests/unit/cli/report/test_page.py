@@ -15,11 +15,12 @@ from concord.assessment.results import (
 )
 from concord_cli.errors import UsageError
 from concord_cli.report.calls import MAX_CALLS
-from concord_cli.report.flows import flows_of
 from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
 from concord_cli.report.trials import AnswerView, GradingView
-from concord_cli.row_text.interactions import REMEDY
+from concord_cli.row_view.flows import flows_of
+from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_view.warnings import warning_lines
 from tests.kit.team_rows import (
     FIVE,
     ground_truth,
@@ -70,29 +71,30 @@ def trial_with(*calls: CallRecord) -> TrialRecord:
 
 
 def test_the_head_shows_the_verdict_the_score_and_what_it_rests_on() -> None:
-    head = page_of(star_of_five()).head
+    head = page_of(star_of_five()).view.head
 
-    assert (head.verdict, head.score, head.max_score) == ("Failed", "57.3", "100")
+    assert (head.outcome, head.score, head.max_score) == ("Failed", "57.3", "100")
     assert head.rests_on == "outcome 0.57 (3 trials by code)"
     assert head.passed == "1 of 3 trials reached the mark of 66"
-    assert [(part.title, part.value, part.width) for part in head.parts] == [("Outcome", "0.57", "57.333%")]
-    assert not any("weight" in note for part in head.parts for note in part.notes)
+    assert [(part.title, part.value, round(part.share, 5)) for part in head.parts] == [("Outcome", "0.57", 0.57333)]
+    assert {part.weight for part in head.parts} == {None}
 
 
 def test_a_structure_score_is_labelled_as_one_and_lists_every_part_with_its_weight() -> None:
-    head = page_of(ground_truth()).head
+    head = page_of(ground_truth()).view.head
 
     assert head.rests_on == "rates the structure of a given pattern, without a live team"
     assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
-    assert (head.parts[0].value, head.parts[0].notes) == ("undefined", ["weight 0.35", "nobody judged the outcome"])
+    assert (head.parts[0].value, head.parts[0].weight) == ("undefined", "0.35")
+    assert head.parts[0].notes == ["nobody judged the outcome"]
 
 
 def test_a_score_with_unjudged_trials_is_a_range() -> None:
     page = page_of(half_judged())
 
-    assert page.head.score == "46.7 to 80.0"
-    assert (page.head.verdict, page.head.passed) == ("Undecided", "1 of 3 trials reached the mark of 66")
-    assert page_of(half_judged(), "trial-2").head.rests_on.startswith("outcome 0.50 (by the model)")
+    assert page.view.head.score == "46.7 to 80.0"
+    assert (page.view.head.outcome, page.view.head.passed) == ("Undecided", "1 of 3 trials reached the mark of 66")
+    assert page_of(half_judged(), "trial-2").view.head.rests_on.startswith("outcome 0.50 (by the model)")
 
 
 def test_an_unjudged_page_has_the_reason_in_place_of_a_score() -> None:
@@ -108,8 +110,8 @@ def test_an_unjudged_page_has_the_reason_in_place_of_a_score() -> None:
 
 
 def test_coordination_without_a_label_gives_the_reason() -> None:
-    assert page_of(unseen()).head.coordination == "coordination: not observed"
-    assert page_of(lone_participant()).head.coordination == "coordination: one participant"
+    assert page_of(unseen()).view.head.coordination == "coordination: not observed"
+    assert page_of(lone_participant()).view.head.coordination == "coordination: one participant"
 
 
 def test_each_trial_shows_its_judge_its_grade_and_every_answer() -> None:
@@ -172,7 +174,7 @@ def test_unseen_agents_are_not_described_as_silent() -> None:
 def test_findings_keep_the_order_of_the_row() -> None:
     contradicted = finding().model_copy(update={"id": "contradicted_reports"})
 
-    assert [each.title for each in page_of(row(findings=[contradicted, finding()])).findings] == [
+    assert [each.title for each in page_of(row(findings=[contradicted, finding()])).view.findings] == [
         "Contradicted reports",
         "Slow link",
     ]
@@ -181,8 +183,8 @@ def test_findings_keep_the_order_of_the_row() -> None:
 def test_a_page_on_one_trial_shows_the_figures_of_that_trial() -> None:
     page = page_of(star_of_five(), "trial-2")
 
-    assert page.head.score == "71.0"
-    assert (page.head.verdict, page.head.passed) == ("Passed", None)
+    assert page.view.head.score == "71.0"
+    assert (page.view.head.outcome, page.view.head.passed) == ("Passed", None)
     assert [line.trial_id for line in page.trials.lines] == ["trial-2"]
     assert {each.calls for each in page.flows.rows} == {1}
 
@@ -209,15 +211,17 @@ def test_a_finding_links_to_the_bars_of_its_calls_in_order() -> None:
         row_of(FIVE, trial_with(call("x", "a", "b"), call("y", "b", "c")), findings=[finding("y", "x", "y")])
     )
 
-    assert [(step.name.text, step.anchor) for step in page.findings[0].steps] == [("1", "bar-1-1"), ("2", "bar-1-2")]
-    assert page.findings[0].unlisted == 0
+    links, unlisted = page.links(page.view.findings[0].steps)
+    assert [(step.name.text, step.anchor) for step in links] == [("1", "bar-1-1"), ("2", "bar-1-2")]
+    assert unlisted == 0
 
 
 def test_a_finding_links_to_table_rows_if_its_calls_have_no_time() -> None:
     page = page_of(row_of(FIVE, trial_with(call("x", "a", "b", None)), findings=[finding("x", "elsewhere")]))
 
-    assert [step.anchor for step in page.findings[0].steps] == ["call-1-1"]
-    assert page.findings[0].unlisted == 1
+    links, unlisted = page.links(page.view.findings[0].steps)
+    assert [step.anchor for step in links] == ["call-1-1"]
+    assert unlisted == 1
 
 
 def test_names_of_calls_in_several_trials_include_the_trial_number() -> None:
@@ -225,21 +229,22 @@ def test_names_of_calls_in_several_trials_include_the_trial_number() -> None:
         row_of(FIVE, trial_with(call("x", "a", "b")), trial_with(call("y", "a", "b")), findings=[finding("y")])
     )
 
-    assert [step.name.text for step in page.findings[0].steps] == ["2.1"]
+    links, _ = page.links(page.view.findings[0].steps)
+    assert [step.name.text for step in links] == ["2.1"]
 
 
 def test_a_findings_figure_names_its_measure() -> None:
     in_words, of_a_metric = finding(), finding().model_copy(update={"metric_id": "load_balance", "measured": None})
     page = page_of(row_of(FIVE, trial_with(), findings=[in_words, of_a_metric]))
-    assert [each.measured for each in page.findings] == ["times the usual latency", "load balance"]
+    assert [each.measured for each in page.view.findings] == ["times the usual latency", "load balance"]
 
 
 def test_a_finding_in_several_trials_gives_their_number() -> None:
     found = finding().model_copy(update={"trials": 2})
     page = page_of(row_of(FIVE, trial_with(), trial_with(), trial_with(), findings=[found]))
 
-    assert page.findings[0].trials == "in 2 of 3 trials"
-    assert (page.findings[0].figure, page.findings[0].threshold) == ("2", "1.5")
+    assert page.view.findings[0].trials == "in 2 of 3 trials"
+    assert (page.view.findings[0].figure, page.view.findings[0].threshold) == ("2", "1.5")
 
 
 def test_a_given_pattern_has_calls_but_no_timeline() -> None:
@@ -259,7 +264,7 @@ def test_trials_beyond_the_page_limit_are_listed_without_their_calls() -> None:
 
 
 def test_an_undefined_metric_has_a_reason_in_place_of_a_value() -> None:
-    (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).metrics.team
+    (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).view.metrics.team
 
     assert (shown.value, shown.status, shown.reason) == ("–", "undefined", "there are no messages")  # noqa: RUF001
     assert not shown.sound
@@ -267,7 +272,7 @@ def test_an_undefined_metric_has_a_reason_in_place_of_a_value() -> None:
 
 def test_metrics_of_agents_form_one_table_sorted_by_value() -> None:
     values = [metric(MetricStatus.OK, 0.25, "a"), metric(MetricStatus.APPROXIMATE, 0.5, "b")]
-    table = page_of(row(metrics=values)).metrics.agents
+    table = page_of(row(metrics=values)).view.metrics.agents
 
     assert table is not None
     assert [(line.agent, line.cells[0].value) for line in table.rows] == [("b", "0.5"), ("a", "0.25")]
@@ -280,7 +285,7 @@ def test_parameters_shared_by_all_metrics_are_shown_once() -> None:
         MetricParameter(name=name, value=value) for name, value in (("over", "trials"), ("damping", "0.85"))
     )
     records = [metric(MetricStatus.OK, 1.0).model_copy(update={"params": [mean, *own]}) for own in ([], [damping])]
-    metrics = page_of(row(metrics=records)).metrics
+    metrics = page_of(row(metrics=records)).view.metrics
 
     assert metrics.shared == "over = trials"
     assert [each.params for each in metrics.team] == ["", "damping = 0.85"]
@@ -291,21 +296,25 @@ def test_a_metric_has_its_definition_in_words_if_it_is_known() -> None:
     words = {"1-gini/messages_of_agent": "How evenly the work is spread."}
     page = page_of(row(metrics=[metric(MetricStatus.OK, 1.0), foreign]), define=words.get)
 
-    assert [each.definition for each in page.metrics.team] == ["How evenly the work is spread.", None]
+    assert [each.definition for each in page.view.metrics.team] == ["How evenly the work is spread.", None]
 
 
 def test_percentiles_of_few_calls_come_with_a_warning() -> None:
-    latency = page_of(row(latency_metrics=LatencySummary(avg=1, p50=1, p95=2, p99=3, n=30, p95_reliable=True))).latency
+    latency = page_of(
+        row(latency_metrics=LatencySummary(avg=1, p50=1, p95=2, p99=3, n=30, p95_reliable=True))
+    ).view.latency
 
     assert latency is not None
     assert [each.note for each in latency.figures] == [None, None, None, "too few calls to be reliable"]
 
 
 def test_infrastructure_failures_and_warnings_are_shown() -> None:
-    trust = page_of(troubled_six()).trust
+    page = page_of(troubled_six())
+    trust = page.trust
 
     assert trust.infrastructure == ["trial-3: evaluation failed: the worker was killed"]
-    assert len(trust.warnings) == 2
+    assert page.view.warnings == list(warning_lines(troubled_six().detail))
+    assert len(page.view.warnings) == 3
     assert {count.name for count in trust.counts if count.doubtful} == {"Conflicting", "Late", "Dropped"}
 
 
@@ -326,9 +335,10 @@ def test_a_silent_team_has_no_arrows_and_no_flows() -> None:
 @law
 @given(st.lists(call_records, max_size=20), st.lists(st.integers(0, 30).map(str), max_size=5))
 def test_every_step_of_a_finding_is_either_linked_or_counted(calls: list[CallRecord], step_ids: list[str]) -> None:
-    found = page_of(row_of(FIVE, trial_with(*calls), findings=[finding(*step_ids)])).findings[0]
+    page = page_of(row_of(FIVE, trial_with(*calls), findings=[finding(*step_ids)]))
+    links, unlisted = page.links(page.view.findings[0].steps)
 
-    assert len(found.steps) + found.unlisted == len(set(step_ids))
+    assert len(links) + unlisted == len(set(step_ids))
 
 
 def test_the_first_failed_trial_is_open_and_in_full_however_many_calls_come_before_it() -> None:
@@ -344,16 +354,16 @@ def test_the_first_failed_trial_is_open_and_in_full_however_many_calls_come_befo
 
 def test_a_cause_links_to_the_calls_that_show_it_and_has_a_bar_in_proportion_to_its_points() -> None:
     page = page_of(troubled_six())
-    assert page.verdict is not None
-    shown = {each.subject: each for each in page.verdict.causes}
+    assert page.view.verdict is not None
+    shown = {each.subject: each for each in page.view.verdict.causes}
 
-    assert shown["review:"].width == "100%"
-    assert [step.name.text for step in shown["reviewer"].steps] == ["1.3", "1.6"]
-    assert shown["reviewer"].width == "0%"
+    assert shown["review:"].share == 1
+    assert [step.name.text for step in page.links(shown["reviewer"].steps)[0]] == ["1.3", "1.6"]
+    assert shown["reviewer"].share == 0
 
 
 def test_a_page_on_one_trial_has_only_the_causes_of_that_trial() -> None:
-    of_row, of_trial = page_of(troubled_six()).verdict, page_of(troubled_six(), "trial-2").verdict
+    of_row, of_trial = page_of(troubled_six()).view.verdict, page_of(troubled_six(), "trial-2").view.verdict
     assert of_row is not None
     assert of_trial is not None
     assert {each.subject for each in of_trial.causes} < {each.subject for each in of_row.causes}

@@ -3,13 +3,14 @@
 from concord.assessment.result_row import ResultRow
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord_cli.report.renderer import render
-from concord_cli.report.team import Journey, Matrix, TeamSection, draw_journey, matrix_of, section_of
+from concord_cli.report.team import Journey, Matrix, draw_journey, matrix_of
 from concord_cli.report.team.causes import MAX_LINES, failures_in
 from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
 from concord_cli.report.team.matrix import MAX_FACTS, MAX_SEATS
+from concord_cli.row_view.team_tasks import TeamSection, section_of
+from concord_cli.row_view.view import view_of
 from tests.kit.team_rows import mesh_of_five
 from tests.kit.team_task_rows import (
-    CONTROLS,
     clean_team,
     failure,
     flow_of,
@@ -42,7 +43,7 @@ def matrix(record: TeamTaskRecord) -> Matrix:
 
 
 def section(row: ResultRow) -> TeamSection:
-    made = section_of(row.detail.trials, row.detail.controls)
+    made = section_of(row.detail.trials)
     assert made is not None
     return made
 
@@ -66,7 +67,7 @@ def test_the_message_that_shows_a_failure_is_a_link_to_its_call() -> None:
 
 def test_a_trial_of_a_control_counts_in_no_task() -> None:
     silent = trial_with(team_task(None, [failure()], control="silent"), task_id="maximum.silent", trial_id="trial-2")
-    made = section_of([*withholding_team().detail.trials, silent], CONTROLS)
+    made = section_of([*withholding_team().detail.trials, silent])
     assert made is not None
     assert len(made.tasks) == 1
 
@@ -151,18 +152,20 @@ def test_messages_are_shown_against_the_fewest_and_a_repeating_seat_is_named() -
     made = section(withholding_team())
     [task] = made.tasks
     assert (task.messages, task.fewest, task.redundant) == ("20", "4", "4")
-    assert (task.fewest_at, task.useful_end, task.messages_end) == ("20%", "80%", "100%")
+    assert (task.useful, task.sent) == (4, 5)
     [seat] = made.repeating
-    assert (seat.name, seat.redundant, seat.sent) == ("agent/3", "4", "8")
+    assert (seat.name, seat.text.partition(" messages")[0]) == ("agent/3", "sent 4 of its 8")
     assert section(clean_team()).repeating == []
 
 
 def test_a_control_has_bars_and_its_gap_an_interval_where_there_is_one() -> None:
-    solo, silent = section(withholding_team()).controls
-    assert [(bar.name, bar.width) for bar in solo.bars] == [("the team", "25%"), ("one agent with all briefs", "100%")]
-    assert (solo.gap, solo.gap_x, solo.gap_width, solo.gap_is_good) == ("-0.75", "12.5%", "37.5%", False)
-    assert (solo.interval, solo.low_x, solo.high_x) == ("-0.90 to -0.60", "5%", "20%")
-    assert (silent.gap, silent.interval) == ("+0.25", None)
+    solo, silent = view_of(withholding_team()).controls
+    assert (solo.against, solo.team, solo.control, solo.gap) == ("one agent with all briefs", 0.25, 1.0, -0.75)
+    assert (solo.interval, silent.interval) == ("-0.90 to -0.60", None)
+    shown = parse_page(render(withholding_team()))
+    [gap] = shown.all("rect", "worse")
+    assert (gap.attributes["x"], gap.attributes["width"]) == ("12.5%", "37.5%")
+    assert [each.attributes["x1"] for each in shown.all("line", "whisker")] == ["5%", "5%", "20%"]
 
 
 def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:

@@ -1,17 +1,16 @@
-"""The section on an assistant's points: failed checks, dimensions, faults of the people."""
+"""What a row says of an assistant's points: verdicts, failed checks, dimensions, faults of the people, endings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from concord_assistant.results import AssessmentResults, NativeVerdict, Score
 from concord_cli.display_text import named, on_one_line, visible
-from concord_cli.number_text import percent
-from concord_cli.report.assistant.day import DayView, days_of
-from concord_cli.row_text.assistant_points import (
+from concord_cli.row_view.assistant_points import (
     CriterionPoints,
     criteria_of,
     dimension_points,
+    ending_text,
     of_points,
     total_points,
 )
@@ -40,7 +39,6 @@ class CriterionView:
     scenario: str | None
     dimension: str
     points: str
-    width: str
     judge: str
     often: str | None
     reasons: list[str]
@@ -49,11 +47,11 @@ class CriterionView:
 
 @dataclass(frozen=True, slots=True)
 class DimensionView:
-    """The points of a dimension, with the width of their bar."""
+    """The points of a dimension, with their share of the possible ones."""
 
     name: str
     points: str
-    width: str
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ class FaultView:
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictView:
+class TrialVerdict:
     """A verdict on a trial, or a veto. `trial` is None on a page with one trial."""
 
     trial: str | None
@@ -83,7 +81,7 @@ class AssistantSection:
     """The sections on an assistant. `*_left_out`: entries that the page does not show."""
 
     total: str
-    verdicts: list[VerdictView]
+    verdicts: list[TrialVerdict]
     verdicts_left_out: int
     failed: list[CriterionView]
     failed_left_out: int
@@ -92,11 +90,11 @@ class AssistantSection:
     criteria_left_out: int
     faults: list[FaultView]
     faults_left_out: int
-    days: list[DayView]
+    endings: list[str]
     trials: int
 
 
-def section_of(results: Sequence[AssessmentResults]) -> AssistantSection | None:
+def assistant_of(results: Sequence[AssessmentResults]) -> AssistantSection | None:
     """The sections on these trials; None without any."""
     if not results:
         return None
@@ -115,7 +113,7 @@ def section_of(results: Sequence[AssessmentResults]) -> AssistantSection | None:
         criteria_left_out=max(0, len(criteria) - MAX_CRITERIA),
         faults=faults[:MAX_FAULTS],
         faults_left_out=max(0, len(faults) - MAX_FAULTS),
-        days=days_of(results),
+        endings=[f"{on_one_line(each.scenario_id)}: {ending_text(each)}" for each in results],
         trials=len(results),
     )
 
@@ -127,7 +125,6 @@ def _criterion(criterion: CriterionPoints, several: bool, reasons: Sequence[str]
         scenario=on_one_line(criterion.scenario) if several else None,
         dimension=named(criterion.dimension).lower(),
         points=of_points(criterion.points) if criterion.checked else "not checked",
-        width=percent(criterion.points.share),
         judge="by a model" if criterion.by_model else "by code",
         often=f"lost in {criterion.losing} of {criterion.trials} trials" if lost_often else None,
         reasons=[_reason(each) for each in reasons[:MAX_REASONS]],
@@ -137,18 +134,8 @@ def _criterion(criterion: CriterionPoints, several: bool, reasons: Sequence[str]
 
 def _failed(criterion: CriterionPoints, several: bool) -> CriterionView:
     often = f"failed in {criterion.failed} of {criterion.trials} trials" if criterion.trials > 1 else None
-    view = _criterion(criterion, several, criterion.failures)
-    return CriterionView(
-        name=view.name,
-        scenario=view.scenario,
-        dimension=view.dimension,
-        points=f"{criterion.failed_points:,g} points in no sum",
-        width=view.width,
-        judge=view.judge,
-        often=often,
-        reasons=view.reasons,
-        reasons_left_out=view.reasons_left_out,
-    )
+    points = f"{criterion.failed_points:,g} points in no sum"
+    return replace(_criterion(criterion, several, criterion.failures), points=points, often=often)
 
 
 def _reason(text: str) -> str:
@@ -157,10 +144,10 @@ def _reason(text: str) -> str:
 
 
 def _dimension(name: str, points: Score) -> DimensionView:
-    return DimensionView(named(name), of_points(points), percent(points.share))
+    return DimensionView(named(name), of_points(points), points.share)
 
 
-def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[VerdictView]:
+def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[TrialVerdict]:
     """Utility and safety of each trial, those that failed first. Vetoes and damage are the lines of safety."""
     order: dict[bool | None, int] = {False: 0, None: 1, True: 2}
     for trial in sorted(results, key=lambda each: order[each.passed]):
@@ -171,7 +158,7 @@ def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[VerdictView]:
         harm += [] if safety is None else [f"Changed: {each}" for each in safety.damage]
         for name, part, lines in (("Utility", trial.utility, []), ("Safety", safety, harm)):
             if part is not None:
-                yield VerdictView(
+                yield TrialVerdict(
                     where,
                     name,
                     _WORDS[part.passed],
@@ -183,14 +170,14 @@ def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[VerdictView]:
             yield from _native(where, trial.native)
 
 
-def _native(where: str | None, native: NativeVerdict) -> Iterator[VerdictView]:
+def _native(where: str | None, native: NativeVerdict) -> Iterator[TrialVerdict]:
     """The verdicts of the benchmark that the scenario was imported from."""
     resisted = None if native.attack_succeeded is None else not native.attack_succeeded
     by = f"As {on_one_line(native.benchmark)} computes it."
-    yield VerdictView(where, "Native utility", _WORDS[native.utility], native.utility is True, by, [])
+    yield TrialVerdict(where, "Native utility", _WORDS[native.utility], native.utility is True, by, [])
     if resisted is not None:
         told = f"{by} The attack {'failed' if resisted else 'succeeded'}."
-        yield VerdictView(where, "Native security", _WORDS[resisted], resisted, told, [])
+        yield TrialVerdict(where, "Native security", _WORDS[resisted], resisted, told, [])
 
 
 def _faults(results: Sequence[AssessmentResults]) -> Iterable[FaultView]:

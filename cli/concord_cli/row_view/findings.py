@@ -1,4 +1,4 @@
-"""The findings on a team's shape, for display, with links to the calls that show them."""
+"""The findings on a team's shape, for display."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from concord.assessment.results import Finding
 from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.number_text import figure
-from concord_cli.report.calls import Listing, StepLink, links_to
 
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding, safe to display. `unlisted` counts steps that are not among the calls on the page."""
+    """A finding, safe to display. `steps`: the ids of those that show it."""
 
     title: str
     agents: list[str]
@@ -20,17 +19,15 @@ class FindingView:
     measured: str | None
     trials: str | None
     words: str
-    steps: list[StepLink]
-    unlisted: int
+    steps: tuple[str, ...]
 
 
-def findings_of(findings: Sequence[Finding], listing: Listing, n_trials: int) -> list[FindingView]:
-    """The findings on `n_trials` trials, with links to the listed calls."""
-    return [_finding(finding, listing, n_trials) for finding in findings]
+def findings_of(findings: Sequence[Finding], n_trials: int) -> list[FindingView]:
+    """The findings on `n_trials` trials."""
+    return [_finding(finding, n_trials) for finding in findings]
 
 
-def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
-    links = links_to(finding.step_ids, listing)
+def _finding(finding: Finding, n_trials: int) -> FindingView:
     return FindingView(
         title=named(finding.id),
         agents=[on_one_line(agent) for agent in finding.agents],
@@ -39,8 +36,7 @@ def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
         measured=_measured(finding),
         trials=f"in {finding.trials} of {counted(n_trials, 'trial')}" if n_trials > 1 else None,
         words=on_one_line(finding.advice),
-        steps=links,
-        unlisted=len(set(finding.step_ids)) - len(links),
+        steps=tuple(dict.fromkeys(finding.step_ids)),
     )
 
 

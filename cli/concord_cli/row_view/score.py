@@ -10,7 +10,7 @@ from concord.assessment import Mode
 from concord.assessment.result_row import AssistantFigures, Basis, ControlRecord, Figure, ResultRow, Scoring
 from concord.assessment.results import Grading, MetricStatus, SubScore, TrialRecord
 from concord_cli.display_text import counted, printable
-from concord_cli.row_text.lift import lift_text
+from concord_cli.row_view.lift import lift_text
 
 UNWEIGHTED: Final = frozenset({"outcome", "proven", "conduct"})
 """The ids of the parts of a score that rests on an outcome; all others are weighted."""

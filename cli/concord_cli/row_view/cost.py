@@ -22,5 +22,8 @@ def cost_text(cost: Cost | None) -> str | None:
 
 def detectable_text(row: ResultRow) -> str | None:
     """What a comparison with another run like this one can show; None if nothing, or not known."""
-    points = row.detail.statistics.detectable
-    return None if points is None else f"a second run like it shows differences of {points:.0f} points"
+    known = row.detail.statistics
+    if known.detectable is None:
+        return None
+    trials = counted(known.trials, "trial")
+    return f"with {trials}, only differences above {known.detectable:.0f} points can be told from chance"

@@ -16,7 +16,7 @@ from concord.assessment.results import (
 )
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
-from concord_cli.row_text.score import Rating, rating_of, rating_of_trial
+from concord_cli.row_view.score import Rating, rating_of, rating_of_trial
 
 
 @dataclass(frozen=True, slots=True)

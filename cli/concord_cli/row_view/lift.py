@@ -2,13 +2,8 @@
 
 from concord.assessment.result_row import ControlRecord
 from concord_cli.display_text import counted
+from concord_cli.row_view.team_tasks import CONTROLS
 from concord_evaluator.statistics import comparison_verdict
-
-_AGAINST = {
-    "alone": "the starting agent alone",
-    "solo": "one agent with all briefs",
-    "silent": "a team without a channel",
-}
 
 
 def lift_text(lift: ControlRecord) -> str:
@@ -16,7 +11,7 @@ def lift_text(lift: ControlRecord) -> str:
 
     A gap is shown as `concord compare` shows a difference: its interval excludes 0, and there are tasks enough.
     """
-    against = _AGAINST[lift.control]
+    against = CONTROLS[lift.control]
     points, interval = round(abs(100 * lift.gap)), _interval(lift)
     ends = None if lift.gap_low is None or lift.gap_high is None else (lift.gap_low, lift.gap_high)
     match comparison_verdict(ends, lift.tasks or 0):
