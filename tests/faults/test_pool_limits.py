@@ -135,6 +135,17 @@ class TestProcesses:
         assert imported
         assert set(imported) <= sys.stdlib_module_names
 
+    async def test_a_call_waits_for_a_process_as_long_as_another_one_would_load(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        clock = iter([0.0, 60.0])
+        monkeypatch.setattr("concord.processes.pool.monotonic", clock.__next__)
+        async with ProcessPool(4, memory_bytes=LIMIT) as pool:
+            await pool.load("json")
+            calls = pool.calls(cpu_s=10, limit_s=60)
+            pids = await asyncio.gather(*(calls.run(owner, _pid_after_cpu_time, 0.5) for owner in "abc"))
+        assert len(set(pids)) == 1
+
 
 class TestFairness:
     async def test_one_owner_holds_at_most_half_of_the_processes(self, calls: Calls, tmp_path: Path) -> None:

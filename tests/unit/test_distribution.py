@@ -173,7 +173,7 @@ def test_without_the_packages_of_the_command_line_one_line_names_their_extra() -
         ("serve --separate", "networkx", "green"),
         ("serve", "tenacity", "green"),
         ("evaluate -", "networkx", "evaluator"),
-        ("evaluate --watch", "networkx", "evaluator"),
+        ("evaluate --watch", "rustworkx", "evaluator"),
         ("scenario lint --play scenarios/assistant/clock_change", "sortedcontainers", "environment"),
         ("verify results.json", "tenacity", "evaluator,gateway"),
     ],

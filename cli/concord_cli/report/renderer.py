@@ -1,16 +1,20 @@
 """Renders a page as HTML. The templates escape all texts, and a Content-Security-Policy allows our own code only."""
 
+import os
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from concord.assessment.result_row import ResultRow
+from concord.version import VERSION
 from concord_cli.display_text import on_one_line, visible
 from concord_cli.number_text import NONE, duration, percent
 from concord_cli.report.page import page_of
@@ -52,6 +56,7 @@ def _environment() -> Environment:
         finalize=_checked,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled_templates(),
     )
     environment.filters |= {each.__name__.lstrip("_"): each for each in _FILTERS}
     return environment
@@ -67,6 +72,17 @@ def _on_gap_scale(gap: float) -> str:
 
 
 _FILTERS: Final[tuple[Callable[..., str], ...]] = (percent, duration, on_one_line, _count_or_dash, _on_gap_scale)
+
+
+def _compiled_templates() -> FileSystemBytecodeCache | None:
+    """Keeps compiled templates beside Python's own bytecode: to compile them takes as long as to write a page.
+
+    None if that is not to be written there.
+    """
+    folder = Path(__file__).with_name("__pycache__")
+    if sys.dont_write_bytecode or not os.access(folder, os.W_OK):
+        return None
+    return FileSystemBytecodeCache(str(folder), f"%s.{VERSION}.jinja2")
 
 
 def _checked(value: object) -> object:

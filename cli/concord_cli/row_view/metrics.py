@@ -1,6 +1,6 @@
 """Metrics as tables: one for the team, one for its agents; and the definitions of metrics."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,12 +21,18 @@ def installed_definitions() -> Definitions:
     """The definitions of all installed metrics; none without the evaluator, or if a plugin is broken."""
     try:
         from concord_evaluator.metrics import METRICS
-        from concord_evaluator.pipeline import EVALUATORS
+        from concord_evaluator.plugins import EVALUATOR_GROUP, has_plugins
     except ModuleNotFoundError:
         return no_definitions
-    if METRICS.fault or EVALUATORS.fault:
+    of_evaluators = list[Mapping[str, str]]()
+    fault = METRICS.fault
+    if has_plugins(EVALUATOR_GROUP):  # the built-in evaluators define nothing, and take long to import
+        from concord_evaluator.pipeline import EVALUATORS
+
+        fault = fault or EVALUATORS.fault
+        of_evaluators += () if fault else [evaluator.definitions for evaluator in EVALUATORS.installed.values()]
+    if fault:
         return no_definitions
-    of_evaluators = [evaluator.definitions for evaluator in EVALUATORS.installed.values()]
     of_metrics = {metric.definition_id: metric.definition for metric in METRICS.installed.values()}
     return {words_id: words for each in (*of_evaluators, of_metrics) for words_id, words in each.items()}.get
 

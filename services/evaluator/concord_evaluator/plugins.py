@@ -64,6 +64,6 @@ class Extensions(Generic[_Extension]):
         return None
 
 
-def has_plugins() -> bool:
-    """Whether a package extends evaluations in services. Loads none."""
-    return any(entry_points(group=group) for group in (METRIC_GROUP, EVALUATOR_GROUP, ENTRY_POINT_GROUP))
+def has_plugins(*groups: str) -> bool:
+    """Whether a package extends evaluations, by default in any of the groups that services use. Loads none."""
+    return any(entry_points(group=group) for group in groups or (METRIC_GROUP, EVALUATOR_GROUP, ENTRY_POINT_GROUP))

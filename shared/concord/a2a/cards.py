@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
-from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from a2a.types import a2a_pb2 as pb
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -105,6 +104,8 @@ def card_route(
 
     `key` signs the card of an agent with a URL of its own.
     """
+    from a2a.server.routes.agent_card_routes import create_agent_card_routes  # with all of the SDK's server
+
     if profile.url is not None:
         card = card_of(profile, with_keys=with_keys, with_webhooks=with_webhooks)
         signed = card if key is None else key.sign(card, profile.url)

@@ -10,6 +10,9 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import a2a.server.routes  # noqa: F401 - before a2a.compat, which imports it in a circle
+
+# isort: split
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.compat.v0_3.rest_adapter import REST03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
 
 from concord.processes.program import LENGTH
@@ -24,7 +25,7 @@ T = TypeVar("T")
 _PROGRAM: Final = Path(__file__).with_name("program.py")
 
 _PATIENCE_S: Final = 0.3
-"""How long a call waits for a process to be free before another one starts."""
+"""How long a call waits, at the least, for a process to be free before another one starts."""
 
 _LOADING_S: Final = 60.0
 """How long a process may take to import a module before its first call."""
@@ -72,6 +73,7 @@ class ProcessPool:
         self._idle: list[_PoolProcess] = []
         self._processes: set[_PoolProcess] = set()
         self._freed = asyncio.Event()
+        self._patience_s = _PATIENCE_S
         self._ended = False
 
     async def __aenter__(self) -> Self:
@@ -92,10 +94,15 @@ class ProcessPool:
         return _PoolCalls(self, cpu_s, limit_s)
 
     async def load(self, module: str) -> None:
-        """Has a process import a module, so that the next call of its functions need not wait for that."""
+        """Has a process import a module, so that the next call of its functions need not wait for that.
+
+        As long as that took, calls then wait for a process to be free: the next one would have to import it, too.
+        """
+        began = monotonic()
         nothing = pickle.dumps((int, (), {}))
         with suppress(ProcessDiedError, LimitExceededError):  # the next call reports it
             await self.answer(module, pickle.dumps((module, _LOADING_S, nothing)), _LOADING_S, _LOADING_S)
+            self._patience_s = max(self._patience_s, monotonic() - began)
 
     async def answer(self, owner: str, call: bytes, cpu_s: float, limit_s: float) -> Any:  # noqa: ANN401 - any result
         """The result of a call, as `concord.processes.program` reads it."""
@@ -138,7 +145,7 @@ class ProcessPool:
     async def _wait_for_idle(self) -> None:
         """Waits a little for a process that is about to be free: to start one takes longer than most calls."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(self._patience_s):
                 while self._processes and not self._idle:
                     self._freed.clear()
                     await self._freed.wait()

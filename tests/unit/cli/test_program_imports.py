@@ -51,6 +51,19 @@ print(json.dumps(sorted(sys.modules)))
     return set(json.loads(done.stdout))
 
 
+def test_a_client_comes_without_any_server() -> None:
+    servers = {"a2a.server", "concord.a2a.server", "concord_gateway", "fastapi", "sse_starlette", "uvicorn"}
+    assert not imported("concord_cli.assessing", "concord_cli.assessment_client") & servers
+
+
+def test_a_module_of_the_library_comes_without_the_names_that_the_library_offers() -> None:
+    assert not imported("concord.loopback") & {"concord.agent", "concord.trace", "httpx", "pydantic"}
+
+
+def test_evaluations_that_compute_no_graph_come_without_networkx() -> None:
+    assert "networkx" not in imported("concord_evaluator.worker.jobs", "concord_evaluator.metrics")
+
+
 @pytest.mark.parametrize("modules", STARTS.values(), ids=STARTS)
 def test_a_start_imports_nothing_that_only_some_assessments_need(modules: tuple[str, ...]) -> None:
     assert imported(*modules) & set(HEAVY) == set()

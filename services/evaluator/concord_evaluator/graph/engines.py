@@ -5,11 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
-import networkx as nx
 import numpy as np
 import rustworkx as rx
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+# NetworkX is imported by what computes with it: it takes as long as all else here, and most that import this module
+# compute no graph.
 
 # A graph as arrays of numbered nodes, and the same for NetworkX and rustworkx.
 
@@ -95,6 +100,8 @@ class Arcs:
     @cached_property
     def networkx(self) -> "nx.Graph[str]":
         """A `DiGraph`, or a `Graph` of an undirected graph, with the attribute `weight`."""
+        import networkx as nx
+
         graph: nx.Graph[str] = nx.DiGraph() if self.directed else nx.Graph()
         graph.add_nodes_from(self.nodes)
         one_way = slice(None) if self.directed else self.tails < self.heads
@@ -208,6 +215,8 @@ def distances(graph: Arcs) -> Distances:
 
 def _walked(graph: Arcs, sources: Sequence[int]) -> "np.ndarray[tuple[int, int], np.dtype[np.int32]]":
     """The distance from each source (row) to each node (column); 0 without a path."""
+    import networkx as nx
+
     place = {node: number for number, node in enumerate(graph.nodes)}
     found = np.zeros((len(sources), len(graph)), np.int32)
     for row, source in enumerate(sources):
@@ -245,6 +254,8 @@ def betweenness(graph: Arcs) -> NodeScores:
     exact = COUNTED_PATHS * len(graph) * graph.n_edges <= EXACT_UP_TO
     size = None if exact else _sources_needed(graph)
     if size is not None or _is_small(graph):
+        import networkx as nx
+
         return NodeScores(nx.betweenness_centrality(graph.networkx, k=size, seed=SEED), "networkx", size)
     # In parallel the order of summation, and with it the last bits, would change from run to run.
     found = rx.digraph_betweenness_centrality(graph.rustworkx, parallel_threshold=len(graph) + 1)
@@ -272,6 +283,8 @@ def clustering(graph: Arcs) -> NodeScores:
     The share of pairs of neighbours that are neighbours of each other; 0 for fewer than two neighbours. Always by
     NetworkX, because rustworkx has it only of the whole graph.
     """
+    import networkx as nx
+
     work = COMPARED_PAIRS * int((graph.out_degrees**2).sum())
     size = None if work <= EXACT_UP_TO else max(1, EXACT_UP_TO * len(graph) // work)
     nodes = None if size is None else [graph.nodes[number] for number in _sample(len(graph), size)]
@@ -284,6 +297,8 @@ def eigenvector(graph: Arcs) -> NodeScores | None:
     The eigenvector of the largest eigenvalue, of length 1. Only a strongly connected graph has exactly one
     without zeros.
     """
+    import networkx as nx
+
     tolerance, most = EIGENVECTOR_TOLERANCE, MAX_ITERATIONS
     try:
         if _is_small(graph):

@@ -7,7 +7,7 @@ import pytest
 
 from concord_cli.row_view.metrics import installed_definitions
 from concord_evaluator.metrics import METRICS, measure
-from concord_evaluator.pipeline import EVALUATORS, Contribution, TrialInput, evaluator
+from concord_evaluator.pipeline import BUILT_IN_EVALUATORS, EVALUATORS, Contribution, TrialInput, evaluator
 from tests.kit.graphs import graph_of, mesh
 
 
@@ -23,8 +23,13 @@ def test_a_metric_of_an_installed_evaluator_has_the_evaluators_definition(monkey
     def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
         return Contribution()
 
+    monkeypatch.setattr("concord_evaluator.plugins.has_plugins", lambda *_: True)
     monkeypatch.setitem(vars(EVALUATORS), "installed", {"zeal": evaluate})
     assert installed_definitions()("acme/zeal") == "How eager the agents are."
+
+
+def test_the_built_in_evaluators_define_nothing_so_a_page_needs_none_of_them() -> None:
+    assert [each.id for each in BUILT_IN_EVALUATORS if each.definitions] == []
 
 
 def test_an_unknown_metric_has_no_definition() -> None:
