@@ -80,7 +80,7 @@ async def test_each_call_between_agents_is_a_piece_of_the_work_for_their_assessm
     async with stack(redis_url, tmp_path) as running, served_agent(asking) as url, served_agent(_quiet) as friend:
         await running.row({"agent": url, "friend": friend}, num_runs=1, start="agent")
     [(_, count)] = Counter(made).items()
-    assert count >= 4 * CALLS  # each is read, rewritten, answered and recorded
+    assert count >= 3 * CALLS  # each is read, rewritten and answered
 
 
 async def test_a_chain_of_nested_calls_ends(redis_url: str, tmp_path: Path) -> None:

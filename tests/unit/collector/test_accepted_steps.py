@@ -66,7 +66,6 @@ answers = st.recursive(
     lambda inner: st.builds(ResponseTrace, trace_id=ids, steps=st.lists(steps_with(inner), min_size=1, max_size=2)),
     max_leaves=4,
 )
-steps = steps_with(answers)
 
 # Spellings of a step, each with the same meaning. They change the steps in answers too.
 
@@ -156,13 +155,13 @@ def spelled(step: InteractionStep, spellings: list[Spelling], *, camel: bool) ->
     return in_camel_case(raw) if camel else raw
 
 
-spelled_steps = steps.flatmap(
-    lambda step: st.builds(
-        lambda chosen, camel: (step, spelled(step, chosen, camel=camel)),
-        st.lists(st.sampled_from(SPELLINGS), max_size=3, unique=True),
-        st.booleans(),
-    )
-)
+@st.composite
+def spelled_steps(draw: st.DrawFn) -> tuple[InteractionStep, Raw]:
+    """A step, and one of its spellings."""
+    step = draw(steps_with(answers))
+    chosen = draw(st.lists(st.sampled_from(SPELLINGS), max_size=3, unique=True))
+    return step, spelled(step, chosen, camel=draw(st.booleans()))
+
 
 GOOD = {"step_id": "good", "trace_id": TRACE, "call_type": "TOOL"}
 INNER = {"agent_invocation": {"response_trace": {"trace_id": "t", "steps": [GOOD, GOOD | {"latency": -1}]}}}
@@ -215,7 +214,7 @@ def answered(step: InteractionStep) -> int:
     return sum(1 + answered(each) for each in call.response_trace.steps)
 
 
-@given(st.lists(spelled_steps, max_size=4), st.dictionaries(texts, st.integers(0, 9), max_size=2))
+@given(st.lists(spelled_steps(), max_size=4), st.dictionaries(texts, st.integers(0, 9), max_size=2))
 def test_a_step_is_stored_with_its_values_in_whatever_form_it_comes(
     sent: list[tuple[InteractionStep, Raw]], dropped: dict[str, int]
 ) -> None:
@@ -228,7 +227,7 @@ def test_a_step_is_stored_with_its_values_in_whatever_form_it_comes(
     assert parsed.n_nested == sum(answered(step) for step, _ in sent)
 
 
-@given(st.lists(spelled_steps | st.sampled_from(sorted(BAD)), max_size=6))
+@given(st.lists(spelled_steps() | st.sampled_from(sorted(BAD)), max_size=6))
 def test_each_bad_step_alone_is_refused_with_its_index_and_its_field(
     sent: list[tuple[InteractionStep, Raw] | str],
 ) -> None:
