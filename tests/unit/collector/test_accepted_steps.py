@@ -36,36 +36,39 @@ moments = st.none() | st.integers(1, 7 * 10**15).map(
 )
 
 
-def steps_with(answer: st.SearchStrategy[ResponseTrace | None]) -> st.SearchStrategy[InteractionStep]:
-    calls = st.builds(AgentInvocation, agent_url=texts, agent_name=texts, requests=objects, response_trace=answer)
-    actions = st.builds(StepAction, agent_invocation=calls) | st.builds(
-        StepAction, tool_invocation=st.builds(ToolInvocation, tool_name=texts, parameters=objects)
+def steps_with(answers: st.SearchStrategy[ResponseTrace | None]) -> st.SearchStrategy[InteractionStep]:
+    calls = st.tuples(texts, texts, objects, answers).map(
+        lambda told: AgentInvocation(agent_url=told[0], agent_name=told[1], requests=told[2], response_trace=told[3])
     )
-    return st.builds(
-        InteractionStep,
-        step_id=ids,
-        trace_id=st.just(TRACE),
-        parent_step_id=st.none() | st.just("") | ids,
-        call_type=st.sampled_from(CallType),
-        step_action=st.none() | actions,
-        cost=counts,
-        total_tokens=counts,
-        additional_attributes=st.dictionaries(texts, texts | st.integers().map(str), max_size=3),
-        latency=counts,
-        start_time=moments,
-        end_time=moments,
-        error=json_values,
-        name=st.none() | texts,
-        parameters=objects,
-        requests=objects,
+    tools = st.tuples(texts, objects).map(lambda told: ToolInvocation(tool_name=told[0], parameters=told[1]))
+    actions = calls.map(lambda call: StepAction(agent_invocation=call)) | tools.map(
+        lambda tool: StepAction(tool_invocation=tool)
     )
+    fields = {
+        "step_id": ids,
+        "parent_step_id": st.none() | st.just("") | ids,
+        "call_type": st.sampled_from(CallType),
+        "step_action": st.none() | actions,
+        "cost": counts,
+        "total_tokens": counts,
+        "additional_attributes": st.dictionaries(texts, texts | st.integers().map(str), max_size=3),
+        "latency": counts,
+        "start_time": moments,
+        "end_time": moments,
+        "error": json_values,
+        "name": st.none() | texts,
+        "parameters": objects,
+        "requests": objects,
+    }
+    return st.fixed_dictionaries(fields).map(lambda told: InteractionStep(trace_id=TRACE, **told))
 
 
-answers = st.recursive(
-    st.none(),
-    lambda inner: st.builds(ResponseTrace, trace_id=ids, steps=st.lists(steps_with(inner), min_size=1, max_size=2)),
-    max_leaves=4,
-)
+def answers_with(steps: st.SearchStrategy[InteractionStep]) -> st.SearchStrategy[ResponseTrace | None]:
+    told = st.tuples(ids, st.lists(steps, min_size=1, max_size=2))
+    return st.none() | told.map(lambda told: ResponseTrace(trace_id=told[0], steps=told[1]))
+
+
+steps = steps_with(answers_with(steps_with(answers_with(steps_with(st.none())))))
 
 # Spellings of a step, each with the same meaning. They change the steps in answers too.
 
@@ -155,13 +158,9 @@ def spelled(step: InteractionStep, spellings: list[Spelling], *, camel: bool) ->
     return in_camel_case(raw) if camel else raw
 
 
-@st.composite
-def spelled_steps(draw: st.DrawFn) -> tuple[InteractionStep, Raw]:
-    """A step, and one of its spellings."""
-    step = draw(steps_with(answers))
-    chosen = draw(st.lists(st.sampled_from(SPELLINGS), max_size=3, unique=True))
-    return step, spelled(step, chosen, camel=draw(st.booleans()))
-
+spelled_steps = st.tuples(steps, st.lists(st.sampled_from(SPELLINGS), max_size=3, unique=True), st.booleans()).map(
+    lambda drawn: (drawn[0], spelled(drawn[0], drawn[1], camel=drawn[2]))
+)
 
 GOOD = {"step_id": "good", "trace_id": TRACE, "call_type": "TOOL"}
 INNER = {"agent_invocation": {"response_trace": {"trace_id": "t", "steps": [GOOD, GOOD | {"latency": -1}]}}}
@@ -214,7 +213,7 @@ def answered(step: InteractionStep) -> int:
     return sum(1 + answered(each) for each in call.response_trace.steps)
 
 
-@given(st.lists(spelled_steps(), max_size=4), st.dictionaries(texts, st.integers(0, 9), max_size=2))
+@given(st.lists(spelled_steps, max_size=4), st.dictionaries(texts, st.integers(0, 9), max_size=2))
 def test_a_step_is_stored_with_its_values_in_whatever_form_it_comes(
     sent: list[tuple[InteractionStep, Raw]], dropped: dict[str, int]
 ) -> None:
@@ -227,7 +226,7 @@ def test_a_step_is_stored_with_its_values_in_whatever_form_it_comes(
     assert parsed.n_nested == sum(answered(step) for step, _ in sent)
 
 
-@given(st.lists(spelled_steps() | st.sampled_from(sorted(BAD)), max_size=6))
+@given(st.lists(spelled_steps | st.sampled_from(sorted(BAD)), max_size=6))
 def test_each_bad_step_alone_is_refused_with_its_index_and_its_field(
     sent: list[tuple[InteractionStep, Raw] | str],
 ) -> None:
