@@ -122,8 +122,7 @@ def with_epochs(step: Raw) -> Raw:
 
 
 def _epoch(text: str) -> str | int:
-    moment = datetime.fromisoformat(text)
-    return text if moment.microsecond else int(moment.timestamp())
+    return text if "." in text else int(datetime.fromisoformat(text).timestamp())
 
 
 def with_nine_digits(step: Raw) -> Raw:
@@ -131,7 +130,9 @@ def with_nine_digits(step: Raw) -> Raw:
     return step | {name: _nine_digits(step[name]) for name in ("start_time", "end_time") if step.get(name)}
 
 
-def _nine_digits(text: str) -> str:
+def _nine_digits(text: str | int) -> str | int:
+    if isinstance(text, int):  # whole seconds since 1970, of another spelling
+        return text
     nearest = datetime.fromisoformat(text)
     below = nearest - timedelta(microseconds=1)
     return f"{below.strftime('%Y-%m-%dT%H:%M:%S')}.{below.microsecond:06d}500Z"
