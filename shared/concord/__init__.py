@@ -48,7 +48,7 @@ _MODULES: Final = {
 
 
 def __getattr__(name: str) -> object:
-    # Imported when first used, since whoever imports any module of this package imports this one before it.
+    # Imported when first used: an import of any module of this package runs this file first.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

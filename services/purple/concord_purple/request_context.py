@@ -212,7 +212,7 @@ class RequestContext:
             return do()
 
     async def consult(self, findings: Findings) -> Findings:
-        """The findings, with those of all whom the wiring has the agent ask, one kind of request after the other."""
+        """The findings, joined with the answers of the agents that this one asks, kind by kind of request."""
         for kind in kinds_asked(self.team.wiring, self.member.function, self.request.kind):
             findings |= await self.ask(kind, findings)
         return findings
