@@ -299,7 +299,8 @@ def _steady(difference: float, tasks: int, level: float) -> tuple[Interval, floa
     """
     unseen = 1 - ((1 - level) / 2) ** (1 / tasks)
     ends = ((1 - unseen) * difference, difference + unseen * (copysign(1, difference) - difference))
-    low, high = (-unseen, unseen) if abs(difference) < _ROUNDING else sorted(ends)
+    # Beside 1, rounding may put an end on the other side of the difference.
+    low, _, high = (-unseen, 0, unseen) if abs(difference) < _ROUNDING else sorted((*ends, difference))
     return Interval(low, high, tasks, tasks, "no scatter"), unseen
 
 

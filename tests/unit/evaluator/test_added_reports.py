@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment.verdict import Verdict
-from concord.trace.report import ReportBatch
+from concord.trace.report import Channel, ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
-from tests.kit.told_trials import ToldTrial, claims, told_trials
+from tests.kit.told_trials import Carried, Claim, ToldTrial, claims, told_trials
 
 
 def found_in(trial: ToldTrial, batches: Sequence[ReportBatch]) -> dict[str, object]:
@@ -49,3 +49,12 @@ def test_reports_that_came_after_the_trial_closed_change_as_little(data: st.Data
     outcome = trial.outcome.model_copy(update={"closed_after": len(in_time)})
     alone, together = (evaluate_trial(trial.plan, outcome, batches) for batches in (in_time, [*in_time, *late]))
     assert (together.team_task, together.causes) == (alone.team_task, alone.causes)
+
+
+def test_a_repeated_step_of_another_caller_adds_no_call() -> None:
+    carried = Carried("agent/3", "agent/1", "", "", "answered", began=0, took=2, number=0, is_cut=False)
+    quick = Carried("agent/1", "agent/2", "", "", "answered", began=0, took=0, number=0, is_cut=False)
+    trial = ToldTrial("own", (carried, quick), ("48213",) * 4, replied=20)
+    repeated = Claim("agent/1", "agent/3", carried, 0, Channel.HTTP, authenticated=False, place=0, is_nested=False)
+    alone, together = found_in(trial, trial.batches()), found_in(trial, trial.batches([repeated]))
+    assert together == alone

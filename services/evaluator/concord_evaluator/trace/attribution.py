@@ -123,7 +123,7 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     A step belongs to its direct reporter. A step that was only relayed belongs to the callee of the nearest call above
     it, or to `unknown` without one. Where several reporters report one content directly, that callee decides as well.
     If it is none of them, any of them may have made the step, and the result has a call for each: no reporter can take
-    over another's step by repeating it.
+    over another's step by repeating it. Who repeats a step of the gateway may only name an agent inside its caller.
     """
     columns, names = forest.steps.columns, forest.steps.names
     is_call = (columns.kind == _CALL) & ~forest.refused
@@ -207,10 +207,15 @@ class _Makers:
     def of(self, source: int, agent: int, asked: int) -> list[int]:
         """`source`: who attests the step; `agent`: the name in it; `asked`: the callee of the call above, or `NONE`."""
         callee_above = None if asked == NONE else self._names.texts[asked]
-        reporters = _reporters(self._steps.sources[source], callee_above)
+        made_by = {
+            reporter: _agent_of(reporter, self._names.texts[agent], callee_above, self.roster)
+            for reporter in _reporters(self._steps.sources[source], callee_above)
+        }
+        seen = made_by.get(GREEN_AGENT)
         return [
-            self._names.code(_agent_of(reporter, self._names.texts[agent], callee_above, self.roster))
-            for reporter in reporters
+            self._names.code(maker)
+            for maker in made_by.values()
+            if seen is None or maker == seen or maker.startswith(f"{seen}/")
         ]
 
 

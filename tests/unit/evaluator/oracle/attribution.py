@@ -86,7 +86,11 @@ def _agents_of(record: StepRecord, callee_above: str | None, roster: Roster) -> 
         reporters = [UNKNOWN_AGENT if callee_above is None else participant_of(callee_above)]
     elif len(reporters) > 1 and callee_above is not None and participant_of(callee_above) in reporters:
         reporters = [participant_of(callee_above)]
-    return [_agent_of(reporter, record, callee_above, roster) for reporter in reporters]
+    makers = [_agent_of(reporter, record, callee_above, roster) for reporter in reporters]
+    if GREEN_AGENT not in reporters:
+        return makers
+    seen = makers[reporters.index(GREEN_AGENT)]
+    return [maker for maker in makers if maker == seen or maker.startswith(f"{seen}/")]
 
 
 def _agent_of(reporter: str, record: StepRecord, callee_above: str | None, roster: Roster) -> str:
