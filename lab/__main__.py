@@ -40,6 +40,8 @@ _SUITES: Final = ("pool", "pipeline", "all-to-all", "agree", "judge-together", "
 _AUDITED: Final = ("audit", "scenarios", "scenarios/assistant", *_SUITES)
 _PYTEST: Final = ("-p", "no:schemathesis", "-q")
 
+_SEARCHED: Final = (*_PYTEST, "-m", "hypothesis", "--hypothesis-profile=search")
+
 PARTS: Final[Mapping[str, Part]] = {
     "agentdojo": Part(
         "verdicts on AgentDojo's tasks beside those of its own grader",
@@ -129,6 +131,13 @@ PARTS: Final[Mapping[str, Part]] = {
         ("--ends",),
         (60, 180),
         needs="two Pythons",
+    ),
+    "laws": Part(
+        "the laws of the tests with other examples than `make test` has, other ones in each run",
+        "pytest",
+        ("tests/unit/evaluator/test_added_reports.py", *_SEARCHED),
+        (10, 300),
+        whole=("tests/unit", *_SEARCHED, "--numprocesses=auto"),
     ),
     "mutation": Part(
         "faults planted in seats, networks and tools: found by kind, place and step",
