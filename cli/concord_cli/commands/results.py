@@ -68,9 +68,10 @@ def report(
 
             print_results(results, assessment, verbose=verbose)
         elif index:
-            from concord_cli.view.command import view
+            from concord_cli.report.index import write_index
 
-            _say_index(*view(results.parent if results == RESULTS_FILE else results, output), open_page=open_page)
+            folder = results.parent if results == RESULTS_FILE else results
+            _say_index(*write_index(folder, output), open_page=open_page)
         else:
             from concord_cli.report.command import ReportArguments
             from concord_cli.report.command import report as write_report

@@ -1,4 +1,4 @@
-"""Texts on the evidence behind a score: of a whole row, of one trial, and of the score's parts."""
+"""Texts on the evidence behind the score of a row or a trial, and on what the team adds to one agent."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,13 @@ from concord.assessment import Mode
 from concord.assessment.result_row import AssistantFigures, Basis, ControlRecord, Figure, ResultRow, Scoring
 from concord.assessment.results import Grading, MetricStatus, SubScore, TrialRecord
 from concord_cli.display_text import counted, printable
-from concord_cli.row_view.lift import lift_text
+from concord_evaluator.statistics import comparison_verdict
+
+CONTROLS: Final[Mapping[str, str]] = {
+    "solo": "one agent with all briefs",
+    "silent": "a team without a channel",
+    "alone": "the starting agent alone",
+}
 
 UNWEIGHTED: Final = frozenset({"outcome", "proven", "conduct"})
 """The ids of the parts of a score that rests on an outcome; all others are weighted."""
@@ -228,3 +234,37 @@ def _by_whom(judged: Mapping[str, int]) -> str:
     (first, n), *others = judged.items()
     parts = [f"{counted(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
     return ", ".join(parts)
+
+
+def lift_text(lift: ControlRecord) -> str:
+    """What the team adds to the control, with its interval, and whether the starting agent was without its peers.
+
+    A gap is shown as `concord compare` shows a difference: its interval excludes 0, and there are tasks enough.
+    """
+    against = CONTROLS[lift.control]
+    points, interval = round(abs(100 * lift.gap)), _ends(lift)
+    ends = None if lift.gap_low is None or lift.gap_high is None else (lift.gap_low, lift.gap_high)
+    match comparison_verdict(ends, lift.tasks or 0):
+        case "better":
+            text = f"The team adds {counted(points, 'point')} {interval} to {against}."
+        case "worse":
+            text = f"The team is {counted(points, 'point')} worse than {against}: {100 * lift.gap:+.0f} {interval}."
+        case _:
+            number = "1 pair of trials" if lift.trials == 1 else f"{lift.trials:,} pairs of trials"
+            known = f"{100 * lift.gap:+.0f} {interval or 'without an interval: too few tasks'}"
+            text = f"Over {against}, the team adds nothing that {number} can show ({known})."
+    return f"{text}{_doubt(lift)}"
+
+
+def _ends(lift: ControlRecord) -> str:
+    if lift.gap_low is None or lift.gap_high is None:
+        return ""
+    return f"[{100 * lift.gap_low:.0f}, {100 * lift.gap_high:.0f}]"
+
+
+def _doubt(lift: ControlRecord) -> str:
+    if lift.control != "alone" or lift.cut_off:
+        return ""
+    if lift.cut_off is None:
+        return " The agent's calls were not observed, so it may have reached its peers when alone."
+    return " But a peer answered a call when it was alone, so this says little."
