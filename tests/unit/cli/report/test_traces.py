@@ -161,7 +161,7 @@ def test_many_traces_have_one_page_however_they_are_written(tmp_path: Path, name
     assert "version 1.0" in text
     assert "&lt;b&gt;writer" in text
     assert "<b>writer" not in text
-    assert "✕ 2" in text
+    assert "✕</span> 2" in text
     assert '<td class="number">2 s</td>' in text
 
 
