@@ -1,7 +1,7 @@
 """`concord report`, once its arguments are parsed."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -88,7 +88,11 @@ def _page_on_many(arguments: ReportArguments, rows: Iterator[ResultRow]) -> str:
     from concord_cli.report import traces  # late: a page on one row needs none of it
 
     runs = list(map(traces.RunFacts.of, rows))
-    ways = {"version": traces.by_version, "date": partial(traces.by_date, at=arguments.at), "label": traces.by_label}
+    ways: dict[str, Callable[[Sequence[traces.RunFacts]], traces.Division | None]] = {
+        "version": traces.by_version,
+        "date": partial(traces.by_date, at=arguments.at),
+        "label": traces.by_label,
+    }
     if arguments.by is not None and arguments.by not in ways:
         raise UsageError(f"--by {arguments.by}: one of {', '.join(ways)}")
     wanted = ways if arguments.by is None else (arguments.by,)
