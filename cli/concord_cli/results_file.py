@@ -19,7 +19,6 @@ from concord.files import open_regular
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import write_text
-from concord_cli.scenario.scenario_file import reasons
 
 COMPRESSED: Final = ".gz"
 
@@ -88,6 +87,8 @@ def rows_in(path: Path, *, tables: bool = True) -> Iterator[ResultRow]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
+        from concord_cli.scenario.scenario_file import reasons  # late: a readable file needs no scenarios
+
         _refuse_trace(path)
         raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
     except ValueError as error:

@@ -11,8 +11,8 @@ from typing import Literal
 import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
+from concord_cli.report.index import write_index
 from concord_cli.report.renderer import render
-from concord_cli.view.command import view
 from tests.kit.browser import CHROMIUM, Browser, Tab, browser
 from tests.kit.team_rows import (
     all_with_all,
@@ -272,7 +272,7 @@ def test_two_clicks_compare_two_runs_in_the_index(chromium: Browser, tmp_path: P
     for name, row in (("before.json", withholding_team()), ("after.json", clean_team())):
         named = row.model_copy(update={"detail": row.detail.model_copy(update={"warnings": [name]})})
         (tmp_path / name).write_text(ResultsDocument(participants={}, results=[named]).model_dump_json())
-    page, _ = view(tmp_path, None)
+    page, _ = write_index(tmp_path, None)
     tab = chromium.tab()
     tab.show(page, width=DESK)
     hidden = "document.getElementById('comparison').hidden"

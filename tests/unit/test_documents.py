@@ -22,13 +22,12 @@ from concord_cli.audit import flaws
 from concord_cli.audit.checklist import ITEMS
 from concord_cli.audit.flaws import FLAWS, Attack
 from concord_cli.main import app
-from concord_cli.report.assistant import day
+from concord_cli.report import day, journey, work
 from concord_cli.report.calls import MAX_CALLS
-from concord_cli.report.flows import MAX_FLOWS
 from concord_cli.report.graph.drawing import DENSE, MAX_AGENTS
-from concord_cli.report.team import causes, journey, matrix
-from concord_cli.report.timeline.lanes import MAX_LANES
-from concord_cli.row_view import assistant_section
+from concord_cli.report.timeline import MAX_LANES
+from concord_cli.row_view import assistant
+from concord_cli.row_view.flows import MAX_FLOWS
 from concord_cli.row_view.metrics import MAX_AGENTS as MAX_MEASURED
 from concord_cli.tasks.command import mean_chance
 from concord_collector.settings import CollectorSettings
@@ -227,14 +226,14 @@ STATED: Final[Mapping[str, Iterable[str]]] = {
         f"| flows in the table | {MAX_FLOWS} |",
         f"| agents in the table of metrics | {MAX_MEASURED} |",
         f"| calls on a page | {MAX_CALLS:,} |",
-        f"| criteria in full | {assistant_section.MAX_CARDS} |",
+        f"| criteria in full | {assistant.MAX_CARDS} |",
         f"| turns of assistants on a page | {day.MAX_TURNS} |",
         f"| actions and events of others on a page | {day.MAX_ENTRIES:,} |",
-        f"| causes of one trial | {causes.MAX_LINES} |",
+        f"| causes of one trial | {work.MAX_LINES} |",
         f"| messages in a flow of facts | {journey.MAX_LINES} |",
         f"| lanes in a flow of facts | {journey.MAX_LANES} |",
-        f"| facts in the table of who knew what | {matrix.MAX_FACTS} |",
-        f"| seats in the table of who knew what | {matrix.MAX_SEATS} |",
+        f"| facts in the table of who knew what | {journey.MAX_FACTS} |",
+        f"| seats in the table of who knew what | {journey.MAX_SEATS} |",
         f"| lanes in a timeline | {MAX_LANES} |",
         f"drawn faintly from {DENSE} on",
     ],

@@ -47,7 +47,8 @@ def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> 
 
 def _show(console: Console, found: TraceDiagnosis, *, as_json: bool) -> None:
     if as_json:
-        console.print(Text(json.dumps(to_jsonable_python(found))), soft_wrap=True)  # ASCII: no terminal obeys it
+        told = {"verdict": outcome_of(found.outcome), **to_jsonable_python(found)}
+        console.print(Text(json.dumps(told)), soft_wrap=True)  # ASCII: no terminal obeys it
     else:
         console.print(Group(*_lines(found)))
 

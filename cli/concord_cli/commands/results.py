@@ -53,12 +53,20 @@ def report(
     ] = None,
     open_page: OpenPage = False,
     verbose: Verbose = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show a result as a web page, or as text.
 
     A page is one HTML file that needs no network. It shows a row, many recorded traces, or an index of all runs.
     """
     with exit_codes():
+        if as_json and (text or index or output or by or at or open_page):
+            raise UsageError("--json goes with --assessment and --trial, and not with options of a page or a text")
+        if as_json:
+            from concord_cli.report.command import ReportArguments, report_as_json
+
+            typer.echo(report_as_json(ReportArguments(results, None, trial, assessment)))
+            return
         if text + index > 1 or (text and (output or trial or by or at or open_page)):
             raise UsageError("--text goes with --assessment and --verbose, and not with options of a page")
         if index and (trial or assessment or by or at):
@@ -68,9 +76,10 @@ def report(
 
             print_results(results, assessment, verbose=verbose)
         elif index:
-            from concord_cli.view.command import view
+            from concord_cli.report.index import write_index
 
-            _say_index(*view(results.parent if results == RESULTS_FILE else results, output), open_page=open_page)
+            folder = results.parent if results == RESULTS_FILE else results
+            _say_index(*write_index(folder, output), open_page=open_page)
         else:
             from concord_cli.report.command import ReportArguments
             from concord_cli.report.command import report as write_report

@@ -13,7 +13,7 @@ from rich.text import Text
 from concord.assessment.result_row import ResultRow
 from concord.trace.attributes import EdgeKind
 from concord_cli.display_text import counted
-from concord_cli.row_view.interactions import coordination_label
+from concord_cli.row_view.flows import coordination_label
 from concord_cli.row_view.recorded import failure_text
 from concord_cli.terminal import plain_lines
 

@@ -1,4 +1,4 @@
-"""The calls of the trials shown: a short name for each, and its row in a table."""
+"""The calls of the trials shown: a short name for each, and the table of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from typing import Final
 from concord.assessment.results import CallRecord, TrialRecord
 from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import on_one_line
-from concord_cli.number_text import duration
+from concord_cli.number_text import NONE, duration
+from concord_cli.row_view.table import Cell, Column, Table, table_of
 
 MAX_CALLS: Final = 5000
 """Limit of the calls on one page, so that a browser opens it fast. Each trial can have a page of its own."""
@@ -38,21 +39,6 @@ class StepLink:
 
     name: CallName
     anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallRow:
-    """A table row of a call, safe to display."""
-
-    name: CallName
-    parent: CallName | None
-    caller: str
-    callee: str
-    start: str
-    duration: str
-    provenance: str
-    error: str | None
-    critical: bool
 
 
 def caller_text(call: CallRecord) -> str:
@@ -92,21 +78,32 @@ def links_to(step_ids: Iterable[str], listing: Listing) -> list[StepLink]:
     return [StepLink(name, name.bar if name.bar in listing.bars else name.row) for name in found]
 
 
-def rows_of(calls: Sequence[CallRecord], names: Sequence[CallName]) -> list[CallRow]:
-    """The calls of one trial as rows of a table."""
+def table_of_calls(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Table:
+    """The calls of one trial as a table."""
     named = {call.step_id: name for call, name in zip(reversed(calls), reversed(names), strict=True)}
-    return [_row(call, name, named) for call, name in zip(calls, names, strict=True)]
+    columns = [
+        Column("Call", "number"),
+        Column("Caller"),
+        Column("Callee"),
+        Column("Start", "number", optional=True),
+        Column("Duration", "number", optional=True),
+        Column("Within", "number"),
+        Column("Provenance"),
+        Column("Remarks"),
+    ]
+    rows = (_row(call, name, named.get(call.parent_step_id or "")) for call, name in zip(calls, names, strict=True))
+    return table_of("Calls of this trial", columns, rows)
 
 
-def _row(call: CallRecord, name: CallName, named: Mapping[str, CallName]) -> CallRow:
-    return CallRow(
-        name=name,
-        parent=named.get(call.parent_step_id) if call.parent_step_id is not None else None,
-        caller=caller_text(call),
-        callee=on_one_line(call.callee),
-        start=duration(call.start_ms),
-        duration=duration(call.duration_ms),
-        provenance=call.provenance,
-        error=None if call.error is None else on_one_line(call.error),
-        critical=call.on_critical_path,
+def _row(call: CallRecord, name: CallName, parent: CallName | None) -> tuple[Cell | str, ...]:
+    critical = "critical path" if call.on_critical_path else ""
+    return (
+        Cell(name.text, row_id=name.row),
+        caller_text(call),
+        on_one_line(call.callee),
+        duration(call.start_ms),
+        duration(call.duration_ms),
+        Cell(NONE) if parent is None else Cell("", links=((parent.text, f"#{parent.row}"),)),
+        call.provenance,
+        Cell(critical) if call.error is None else Cell(on_one_line(call.error), critical, "✕", "bad"),
     )

@@ -1,12 +1,12 @@
 """`concord report`, once its arguments are parsed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final
 
 import typer
 
@@ -15,14 +15,10 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.report.renderer import render, render_document
-from concord_cli.report.traces import Division, RunFacts, by_date, by_label, by_version, page_of
 from concord_cli.results_file import COMPRESSED, chosen_rows, rows_in
+from concord_cli.row_table import lines_of
 from concord_cli.row_view.metrics import installed_definitions
-
-_Divide = Callable[[Sequence[RunFacts]], Division | None]
-
-DIVISIONS: Final[Mapping[str, _Divide]] = {"version": by_version, "date": by_date, "label": by_label}
-"""How the page on many traces may divide them into two groups."""
+from concord_cli.row_view.scope import scope_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +55,25 @@ def _page(arguments: ReportArguments) -> str:
         return _page_on_many(arguments, _recorded(chain(first, rows), arguments.results))
     if arguments.by is not None or arguments.at is not None:
         raise UsageError(f"{arguments.results}: --by and --at compare many recorded traces, and this is one result")
+    return render(_one_row(arguments), arguments.trial_id, installed_definitions())
+
+
+def _one_row(arguments: ReportArguments) -> ResultRow:
+    """The chosen row, or that of the lowest score."""
     results = chosen_rows(arguments.results, arguments.assessment_id)
     worst = min(results, key=lambda row: (row.score is None, row.score))
     if len(results) > 1:
-        shown = f"the page shows that of {worst.detail.assessment_id}, which has the lowest score"
+        shown = f"that of {worst.detail.assessment_id} is shown, which has the lowest score"
         typer.echo(f"concord: {arguments.results} has {len(results)} results: {shown}; --assessment chooses", err=True)
-    return render(worst, arguments.trial_id, installed_definitions())
+    return worst
+
+
+def report_as_json(arguments: ReportArguments) -> str:
+    """A row of a results file, or one of its trials, in the columns of `concord rows`. Raises UsageError."""
+    scope = scope_of(_one_row(arguments), arguments.trial_id)
+    of = "rows" if scope.trial is None else "trials"
+    lines = lines_of([scope.row], of)
+    return json.dumps(next(line for line in lines if scope.trial is None or line["trial"] == scope.trial.trial_id))
 
 
 def _recorded(rows: Iterator[ResultRow], path: Path) -> Iterator[ResultRow]:
@@ -76,13 +85,19 @@ def _recorded(rows: Iterator[ResultRow], path: Path) -> Iterator[ResultRow]:
 
 
 def _page_on_many(arguments: ReportArguments, rows: Iterator[ResultRow]) -> str:
-    runs = list(map(RunFacts.of, rows))
-    if arguments.by is not None and arguments.by not in DIVISIONS:
-        raise UsageError(f"--by {arguments.by}: one of {', '.join(DIVISIONS)}")
-    divide = dict(DIVISIONS) | {"date": partial(by_date, at=arguments.at)}
-    wanted = DIVISIONS if arguments.by is None else (arguments.by,)
-    divisions = {name: found for name in wanted if (found := divide[name](runs)) is not None}
+    from concord_cli.report import traces  # late: a page on one row needs none of it
+
+    runs = list(map(traces.RunFacts.of, rows))
+    ways: dict[str, Callable[[Sequence[traces.RunFacts]], traces.Division | None]] = {
+        "version": traces.by_version,
+        "date": partial(traces.by_date, at=arguments.at),
+        "label": traces.by_label,
+    }
+    if arguments.by is not None and arguments.by not in ways:
+        raise UsageError(f"--by {arguments.by}: one of {', '.join(ways)}")
+    wanted = ways if arguments.by is None else (arguments.by,)
+    divisions = {name: found for name in wanted if (found := ways[name](runs)) is not None}
     if arguments.by is not None and not divisions:
         raise UsageError(f"{arguments.results}: its traces have no two groups by {arguments.by}")
-    page = page_of(arguments.results.name, runs, list(divisions.values()))
+    page = traces.page_of(arguments.results.name, runs, list(divisions.values()))
     return render_document("traces.html.j2", ("report.css", "traces.css"), "report.js", page=page)

@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from concord.assessment.result_row import ResultRow
 from concord.version import VERSION
-from concord_cli.display_text import on_one_line, visible
-from concord_cli.number_text import NONE, duration, percent
+from concord_cli.display_text import visible
+from concord_cli.number_text import percent
 from concord_cli.report.page import page_of
 from concord_cli.row_view.metrics import Definitions, no_definitions
 
@@ -62,16 +62,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _count_or_dash(value: int | None) -> str:
-    return NONE if value is None else f"{value:,}"
-
-
 def _on_gap_scale(gap: float) -> str:
     """The place of a gap between two outcomes on a scale from -1 to 1."""
     return percent((min(1.0, max(-1.0, gap)) + 1) / 2)
 
 
-_FILTERS: Final[tuple[Callable[..., str], ...]] = (percent, duration, on_one_line, _count_or_dash, _on_gap_scale)
+_FILTERS: Final[tuple[Callable[..., str], ...]] = (percent, _on_gap_scale)
 
 
 def _compiled_templates() -> FileSystemBytecodeCache | None:

@@ -9,10 +9,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from concord_cli.display_text import printable
-from concord_cli.row_text.assistant import points_table
-from concord_cli.row_text.team_tasks import tasks_table
+from concord_cli.row_text.long_tables import as_rich, points_table
+from concord_cli.row_view.flows import REMEDY
 from concord_cli.row_view.head import Head
-from concord_cli.row_view.interactions import REMEDY
 from concord_cli.row_view.verdict import CauseView
 from concord_cli.row_view.view import RowView
 from concord_cli.terminal import plain_text
@@ -158,7 +157,7 @@ def _line(text: str) -> Clipped:
 def _table(view: RowView) -> list[RenderableType]:
     """The outcome in parts: by task of a team, or by dimension of an assistant's points. Empty for other rows."""
     if view.team is not None:
-        return ["", Text("Tasks", "bold"), Padding(tasks_table(view.team.tasks), (0, 0, 0, 2), expand=False)]
+        return ["", Text("Tasks", "bold"), Padding(as_rich(view.team.tasks), (0, 0, 0, 2), expand=False)]
     if view.assistant is None:
         return []
     points = points_table(view.assistant.dimensions)

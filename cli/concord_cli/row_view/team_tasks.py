@@ -11,37 +11,14 @@ from concord.assessment.results import SeatContainers, TrialRecord
 from concord.assessment.team_results import FlowRecord, TeamTaskRecord
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, figure
+from concord_cli.row_view.score import CONTROLS
+from concord_cli.row_view.table import Cell, Column, Table, table_of
 
 MAX_REPEATING: Final = 3
 """Seats whose redundant messages are counted."""
 
 LEAST_REDUNDANT: Final = 3
 """Fewer redundant messages of a seat are not worth a line."""
-
-CONTROLS: Final[Mapping[str, str]] = {
-    "solo": "one agent with all briefs",
-    "silent": "a team without a channel",
-    "alone": "the starting agent alone",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class TaskLine:
-    """A task over its trials, as means. `outcome_share`: the outcome as a number; `useful`, `sent`: messages with news,
-    and all, in multiples of the fewest that suffice; `rounds` is empty for a task without rounds."""
-
-    task_id: str
-    topology: str
-    outcome: str
-    outcome_share: float
-    proven: str
-    chance: str
-    rounds: str
-    messages: str
-    fewest: str
-    redundant: str
-    useful: float
-    sent: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +40,12 @@ class ControlView:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatingSeat:
-    """A seat with many redundant messages, and what it did."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class TeamSection:
-    """The section. `shared_process`: whether one participant took several seats."""
+    """The section. `repeating`: seats with many redundant messages, and what they did; `shared_process`: whether one
+    participant took several seats."""
 
-    tasks: list[TaskLine]
-    repeating: list[RepeatingSeat]
+    tasks: Table
+    repeating: list[tuple[str, str]]
     repeating_left_out: int
     shared_process: bool
     containers: SeatContainers | None
@@ -96,7 +66,7 @@ def section_of(trials: Sequence[TrialRecord], containers: SeatContainers | None 
         by_task[trial.task_id].append((trial, record))
     repeating = _repeating_seats(trials)
     return TeamSection(
-        tasks=[_task(task_id, of_task) for task_id, of_task in by_task.items()],
+        tasks=_tasks(by_task),
         repeating=repeating[:MAX_REPEATING],
         repeating_left_out=max(0, len(repeating) - MAX_REPEATING),
         shared_process=any(record.shared_process for _, record in pairs),
@@ -112,28 +82,58 @@ def controls_of(records: Iterable[ControlRecord]) -> list[ControlView]:
     ]
 
 
-def _task(task_id: str, pairs: Sequence[tuple[TrialRecord, TeamTaskRecord]]) -> TaskLine:
+def _tasks(by_task: Mapping[str, Sequence[tuple[TrialRecord, TeamTaskRecord]]]) -> Table:
+    """The tasks over their trials, as means. Bars: messages with news, and all, in multiples of the fewest."""
+    means = {task_id: _messages([record for _, record in pairs]) for task_id, pairs in by_task.items()}
+    widest = max(1.0, *(sent / fewest for sent, _, fewest in means.values()))
+    columns = [
+        Column("Task", "head"),
+        Column("Outcome", "number"),
+        Column("Proven", "number"),
+        Column("Chance", "number"),
+        Column("Rounds", "number", optional=True),
+        Column("Messages", "number"),
+        Column("Fewest", "number"),
+        Column("Redundant", "number"),
+        Column("In multiples of the fewest", "bar-column"),
+    ]
+    rows = [_task(task_id, of_task, *means[task_id], widest) for task_id, of_task in by_task.items()]
+    return table_of("Messages against the fewest", columns, rows, kind="economy")
+
+
+def _messages(records: Sequence[TeamTaskRecord]) -> tuple[float, float, int]:
+    """The messages of a trial, those of them that were redundant, and the fewest that suffice (at least 1)."""
+    sent, redundant = (
+        fmean(values) for values in zip(*((each.messages, each.redundant) for each in records), strict=True)
+    )
+    return max(0.0, sent), redundant, max(1, records[0].fewest_messages)
+
+
+def _task(
+    task_id: str,
+    pairs: Sequence[tuple[TrialRecord, TeamTaskRecord]],
+    sent: float,
+    redundant: float,
+    fewest: int,
+    widest: float,
+) -> tuple[Cell | str, ...]:
     records = [record for _, record in pairs]
     outcome = fmean(_outcome(trial) for trial, _ in pairs)
-    messages = fmean(record.messages for record in records)
-    redundant = fmean(record.redundant for record in records)
     rounds = [record.rounds for record in records if record.rounds is not None]
     credited = [record.credited for record in records if record.credited is not None]
-    first = records[0]
-    fewest = max(1, first.fewest_messages)
-    return TaskLine(
-        task_id=on_one_line(task_id),
-        topology=on_one_line(first.topology.replace("_", " ")),
-        outcome=f"{outcome:.2f}",
-        outcome_share=outcome,
-        proven=f"{fmean(credited):.2f}" if credited else NONE,
-        chance=f"{fmean(record.chance for record in records):.2f}",
-        rounds=figure(fmean(rounds)) if rounds else "",
-        messages=figure(messages),
-        fewest=("" if first.fewest_is_exact else "≥ ") + figure(first.fewest_messages),
-        redundant=figure(redundant) if credited else NONE,  # not counted before version 3 of the scores
-        useful=max(0.0, messages - redundant) / fewest,
-        sent=max(0.0, messages) / fewest,
+    first, unit = records[0], fewest * widest
+    least = ("" if first.fewest_is_exact else "≥ ") + figure(first.fewest_messages)
+    bars = ("stale", 0.0, sent / unit), ("fill", 0.0, max(0.0, sent - redundant) / unit), ("fewest", 1 / widest, 0.0)
+    return (
+        Cell(on_one_line(task_id), aside=on_one_line(first.topology.replace("_", " "))),
+        Cell(f"{outcome:.2f}", behind=outcome),
+        f"{fmean(credited):.2f}" if credited else NONE,
+        f"{fmean(record.chance for record in records):.2f}",
+        figure(fmean(rounds)) if rounds else NONE,
+        figure(fmean(record.messages for record in records)),
+        least,
+        figure(redundant) if credited else NONE,  # not counted before version 3 of the scores
+        Cell("", bars=bars, about=f"{figure(sent)} messages, at least {least} needed"),
     )
 
 
@@ -141,7 +141,7 @@ def _outcome(trial: TrialRecord) -> float:
     return 0.0 if trial.grading is None or trial.grading.value is None else trial.grading.value
 
 
-def _repeating_seats(trials: Iterable[TrialRecord]) -> list[RepeatingSeat]:
+def _repeating_seats(trials: Iterable[TrialRecord]) -> list[tuple[str, str]]:
     """The seats of whose messages at least half told their receivers nothing new, the most redundant first."""
     sent, redundant = Counter[str](), Counter[str]()
     repeated: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -165,7 +165,7 @@ def _flows_in(trials: Iterable[TrialRecord]) -> Iterator[FlowRecord]:
     return (record.flow for record in records if record.flow is not None)
 
 
-def _repeating(seat: str, sent: int, redundant: int, facts: Counter[str]) -> RepeatingSeat:
+def _repeating(seat: str, sent: int, redundant: int, facts: Counter[str]) -> tuple[str, str]:
     told = ", ".join(f"{fact} ({n:,} times)" for fact, n in facts.most_common(2))
     text = f"sent {redundant:,} of its {sent:,} messages without a fact that was new to their receivers"
-    return RepeatingSeat(on_one_line(seat), text + (f"; it repeated {on_one_line(told)}" if told else ""))
+    return on_one_line(seat), text + (f"; it repeated {on_one_line(told)}" if told else "")

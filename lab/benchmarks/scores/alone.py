@@ -12,7 +12,7 @@ from concord.agent.peers import PeerDiscovery
 from concord.assessment.result_row import ControlRecord, ResultRow
 from concord.wire.assignment import Assignment
 from concord_cli.assessment_client import assess
-from concord_cli.row_view.lift import lift_text
+from concord_cli.row_view.score import lift_text
 from concord_cli.terminal import ProgressLog
 from lab.benchmarks.tables import ResultTable
 from tests.kit.serving import served_agent

@@ -12,7 +12,7 @@ from concord.assessment.result_row import ResultRow
 from concord.assessment.team_results import PartFailure
 from concord.assessment.verdict import KINDS_OF_PARTS
 from concord_cli.row_text.brief import MAX_LINES, Brief
-from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_view.flows import REMEDY
 from concord_cli.row_view.view import view_of
 from concord_evaluator.verdict import verdict_of
 from tests.kit.assistant_rows import lone_assistant, row_with, troubled_day

@@ -48,6 +48,7 @@ def test_json_has_an_object_for_each_trace_on_a_line(runs: Path) -> None:
     result = CliRunner().invoke(app, ["explain", str(runs), "--json"])
     assert result.output.isascii()
     known, unknown = map(json.loads, result.output.splitlines())
+    assert (known["verdict"], unknown["verdict"]) == ("Failed", "Not judged")
     assert [each["certainty"] for each in known["causes"]] == ["proven"]
     assert (unknown["outcome"], unknown["causes"]) == (None, [])
     assert [each["kind"] for each in unknown["observations"]] == ["clashing_edits"]

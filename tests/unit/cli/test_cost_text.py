@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord_cli.row_view.cost import cost_text
+from concord_cli.row_view.head import cost_text
 from concord_evaluator.aggregate.figures import cost_of
 from tests.unit.evaluator.aggregate.test_cost import judged
 from tests.unit.shared.test_cost import PRICES, use

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment.result_row import Cause, InfrastructureFailure, Loss
-from concord_cli.row_view.failures import failure_text
+from concord_cli.row_view.verdict import failure_text
 
 
 @pytest.mark.parametrize(

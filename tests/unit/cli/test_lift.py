@@ -8,8 +8,7 @@ from rich.console import Console
 from concord.assessment.result_row import ControlRecord, Figure, ResultRow
 from concord_cli.report.page import page_of
 from concord_cli.row_text.brief import Brief
-from concord_cli.row_view.lift import lift_text
-from concord_cli.row_view.score import rating_of
+from concord_cli.row_view.score import lift_text, rating_of
 from concord_cli.row_view.view import view_of
 from tests.kit.team_rows import mesh_of_five
 from tests.kit.team_task_rows import withholding_team

@@ -7,8 +7,8 @@ from rich.console import Console
 from concord.assessment.result_row import GraphMetricsSummary, ResultRow
 from concord.assessment.results import Judgment, LatencySummary
 from concord_cli.number_text import NONE
-from concord_cli.row_text.long_tables import MAX_CALLERS, tables
-from concord_cli.row_view.interactions import REMEDY
+from concord_cli.row_text.long_tables import MAX_ROWS, tables
+from concord_cli.row_view.flows import REMEDY
 from concord_cli.row_view.view import view_of
 from tests.kit.assistant_rows import assistant_team, lone_assistant
 from tests.kit.team_rows import lone_participant, mesh_of_five, unjudged_and_unseen, unseen
@@ -103,11 +103,12 @@ def test_calls_are_summed_over_the_trials_with_those_that_failed() -> None:
     text = shown(row(trials=trials))
 
     assert "Who called whom, over 2 trials" in text
-    assert "hub  →  reviewer x3 (1 failed)" in text
+    [line] = [line.split() for line in text.splitlines() if line.startswith("  hub")]
+    assert line[:5] == ["hub", "reviewer", "3", "✕", "1"]
 
 
-def test_callers_beyond_the_limit_are_counted() -> None:
-    calls = [interaction(f"agent_{number:02}", "hub") for number in range(MAX_CALLERS + 3)]
+def test_flows_beyond_the_limit_are_counted() -> None:
+    calls = [interaction(f"agent_{number:02}", "hub") for number in range(MAX_ROWS + 3)]
 
     assert "and 3 more" in shown(row(trials=[trial(*calls)]))
 
@@ -126,7 +127,7 @@ def test_latency_comes_with_its_number_of_calls_and_the_slowest_agent() -> None:
 
 def test_the_table_of_tasks_has_the_messages_against_the_fewest() -> None:
     [line] = [line for line in shown(withholding_team()).splitlines() if line.startswith("  review")]
-    assert line.split() == ["review", "0.00", "0.00", "0.00", "3", "20", "4", "4"]
+    assert line.split() == ["review", "(complete)", "0.00", "0.00", "0.00", "3", "20", "4", "4"]
 
 
 def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:

@@ -45,8 +45,8 @@ def test_a_row_has_the_same_word_in_its_view_on_its_page_and_in_tables(of: Resul
 )
 def test_a_trial_has_the_same_word_in_the_list_of_trials_and_in_tables(of: TrialRecord, word: str) -> None:
     assert outcome_of(of) == word
-    [line] = page_of(row(trials=[of])).trials.lines
-    assert line.verdict == word.lower()
+    [line] = page_of(row(trials=[of])).trials.table.rows
+    assert line[1].text == word.lower()
     assert [each["verdict"] for each in lines_of([row(trials=[of])], "trials")] == [word]
 
 

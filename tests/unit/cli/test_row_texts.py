@@ -8,14 +8,14 @@ from concord.assessment import Mode
 from concord.assessment.result_row import Figure, ResultRow, Scoring
 from concord.assessment.results import MetricStatus, ParticipantObservability, SeatContainers, SubScore, TraceIntegrity
 from concord_cli.report.renderer import render
-from concord_cli.row_view.interactions import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
+from concord_cli.row_view.flows import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
+from concord_cli.row_view.head import size_text
 from concord_cli.row_view.score import (
     MAX_REASONS,
     rating_of,
     rating_of_trial,
     reasons_with_counts,
 )
-from concord_cli.row_view.subject import size_text
 from tests.kit.rows import parts_of
 from tests.kit.team_rows import ground_truth, half_judged, lone_participant, recorded, row_of, unjudged_and_unseen
 from tests.kit.team_task_rows import flow_of, seat_names, team_task, trial_with, withholding_team

@@ -3,7 +3,7 @@
 
 const runs = JSON.parse(document.getElementById("data").textContent);
 const section = document.getElementById("comparison");
-const rows = [...document.querySelectorAll("tr[data-run]")];
+const rows = [...document.querySelectorAll(".runs tbody tr")];
 let chosen = [];
 
 const make = (tag, text, ...classes) => {
@@ -131,6 +131,16 @@ const choose = (row) => {
   } else section.hidden = true;
 };
 
-for (const row of rows) row.addEventListener("click", (event) => {
-  if (!event.target.closest("a")) choose(row);
-});
+// The boxes to choose runs with are of use to this script alone.
+document.querySelector(".runs thead tr").prepend(make("th"));
+for (const [run, row] of rows.entries()) {
+  const [cell, box] = [make("td"), make("input")];
+  box.type = "checkbox";
+  box.setAttribute("aria-label", `Compare run ${run + 1}`);
+  row.dataset.run = run;
+  cell.append(box);
+  row.prepend(cell);
+  row.addEventListener("click", (event) => {
+    if (!event.target.closest("a")) choose(row);
+  });
+}

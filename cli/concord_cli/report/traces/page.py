@@ -1,80 +1,44 @@
-"""The content of the page on many traces, as texts and shapes."""
+"""The content of the page on many traces, as texts and tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from concord_cli.display_text import on_one_line
-from concord_cli.number_text import NONE, duration, figure, percent
+from concord_cli.number_text import NONE, duration, figure
 from concord_cli.report.graph import Drawing, draw
-from concord_cli.report.traces.facts import Edge, RunFacts
-from concord_cli.report.traces.groups import Difference, Division, differences, edge_differences
-from concord_cli.report.traces.totals import Shape, Totals, agents_in, edges_in, shapes_in
+from concord_cli.report.traces.runs import (
+    Difference,
+    Division,
+    Edge,
+    RunFacts,
+    Shape,
+    Totals,
+    agents_in,
+    differences,
+    edge_differences,
+    edges_in,
+    shapes_in,
+)
 from concord_cli.row_view.flows import Flow
+from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
 
 MAX_ROWS: Final = 100
 """Limit of the rows of each table; the others are counted."""
 
 MAX_SHAPES: Final = 20
 MAX_EDGES_NAMED: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class TotalsRow:
-    """A row of a table of totals. `name`: an agent, or caller and callee."""
-
-    name: tuple[str, ...]
-    traces: str
-    calls: str
-    width: str
-    failed: str
-    failed_share: str
-    p50: str
-    p95: str
-    tokens: str
-
-    @property
-    def failing(self) -> bool:
-        """Whether any call failed."""
-        return self.failed != "0"
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeView:
-    """A shape of traces. `more`: pairs of agents that are not named."""
-
-    traces: str
-    share: str
-    width: str
-    with_failures: str
-    p50: str
-    edges: list[tuple[str, str]]
-    more: int
-    example: str
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceRow:
-    """A measure in two groups. `verdict`: in words, whether they differ beyond chance."""
-
-    measure: str
-    first: str
-    second: str
-    interval: str
-    verdict: str
-    sure: bool
+_NUMBERS: Final = "Traces", "Calls", "Failed", "p50", "p95", "Tokens"
 
 
 @dataclass(frozen=True, slots=True)
 class DivisionView:
     """Two groups compared. `edges`: pairs of agents whose share of failed calls differs, with both shares."""
 
-    first: str
-    second: str
-    sizes: tuple[str, str]
+    title: str
+    measures: Table
+    edges: Table
     left_out: int
-    rows: list[DifferenceRow]
-    edges: list[tuple[str, str, str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +53,9 @@ class TracesPage:
     with_failures: str
     tokens: str
     graph: Drawing
-    agents: list[TotalsRow]
-    agents_left_out: int
-    edges: list[TotalsRow]
-    edges_left_out: int
-    shapes: list[ShapeView]
-    shapes_left_out: int
+    agents: Table
+    edges: Table
+    shapes: Table
     divisions: list[DivisionView]
 
 
@@ -111,78 +72,87 @@ def page_of(source: str, runs: Sequence[RunFacts], divisions: Sequence[Division]
         with_failures=f"{failing:,} ({_share(failing, len(runs))})",
         tokens=_count(sum(total.tokens or 0 for total in agents.values()) or None),
         graph=draw(sorted(agents), [_flow(edge, totals) for edge, totals in sorted(edges.items())]),
-        agents=_rows(((agent,), totals) for agent, totals in agents.items()),
-        agents_left_out=max(0, len(agents) - MAX_ROWS),
-        edges=_rows(edges.items()),
-        edges_left_out=max(0, len(edges) - MAX_ROWS),
-        shapes=[_shape(shape, len(runs)) for shape in shapes[:MAX_SHAPES]],
-        shapes_left_out=max(0, len(shapes) - MAX_SHAPES),
+        agents=_totals("Agents", ("Agent",), [((agent,), totals) for agent, totals in agents.items()], "further agent"),
+        edges=_totals("Who called whom", ("Caller", "Callee"), list(edges.items()), "further pair"),
+        shapes=_shapes(shapes, len(runs)),
         divisions=[_division(each) for each in divisions],
     )
 
 
-def _rows(totals: Iterable[tuple[tuple[str, ...], Totals]]) -> list[TotalsRow]:
-    ranked = list(totals)
+def _totals(title: str, heads: Sequence[str], ranked: Sequence[tuple[tuple[str, ...], Totals]], thing: str) -> Table:
+    """A line for each agent, or for caller and callee."""
     most = max((each.calls for _, each in ranked), default=0)
-    return [_row(name, each, most) for name, each in ranked[:MAX_ROWS]]
-
-
-def _row(name: tuple[str, ...], totals: Totals, most: int) -> TotalsRow:
-    return TotalsRow(
-        name=tuple(map(on_one_line, name)),
-        traces=f"{totals.traces:,}",
-        calls=f"{totals.calls:,}",
-        width=percent(totals.calls / max(most, 1)),
-        failed=f"{totals.failed:,}",
-        failed_share=_share(totals.failed, totals.calls),
-        p50=duration(totals.p50_ms),
-        p95=duration(totals.p95_ms),
-        tokens=_count(totals.tokens),
+    columns = [*map(Column, heads), *(Column(head, "number") for head in _NUMBERS)]
+    rows = (
+        (
+            *map(on_one_line, name),
+            f"{each.traces:,}",
+            Cell(f"{each.calls:,}", behind=each.calls / max(most, 1)),
+            Cell(f"{each.failed:,}", _share(each.failed, each.calls), "✕", "bad") if each.failed else "0",
+            duration(each.p50_ms),
+            duration(each.p95_ms),
+            _count(each.tokens),
+        )
+        for name, each in ranked[:MAX_ROWS]
     )
+    return table_of(title, columns, rows, kind="flows", left_out=not_listed(len(ranked) - MAX_ROWS, thing))
 
 
 def _flow(edge: Edge, totals: Totals) -> Flow:
     return Flow(*edge, totals.calls, totals.failed, 0, 0, 0, totals.calls, totals.p50_ms)
 
 
-def _shape(shape: Shape, traces: int) -> ShapeView:
-    return ShapeView(
-        traces=f"{shape.traces:,}",
-        share=_share(shape.traces, traces),
-        width=percent(shape.traces / max(traces, 1)),
-        with_failures=f"{shape.with_failures:,}",
-        p50=duration(1000 * shape.p50_s),
-        edges=[(on_one_line(caller), on_one_line(callee)) for caller, callee in shape.edges[:MAX_EDGES_NAMED]],
-        more=max(0, len(shape.edges) - MAX_EDGES_NAMED),
-        example=on_one_line(shape.example),
+def _shapes(shapes: Sequence[Shape], traces: int) -> Table:
+    numbers = "Traces", "Share", "With failures", "Median time"
+    rows = (
+        (
+            Cell(f"{each.traces:,}", behind=each.traces / max(traces, 1)),
+            _share(each.traces, traces),
+            f"{each.with_failures:,}",
+            duration(1000 * each.p50_s),
+            _between(each.edges),
+            on_one_line(each.example),
+        )
+        for each in shapes[:MAX_SHAPES]
     )
+    columns = [*(Column(each, "number") for each in numbers), Column("Calls between"), Column("Example", "id")]
+    left_out = not_listed(len(shapes) - MAX_SHAPES, "further shape")
+    return table_of("Shapes of runs", columns, rows, kind="flows shapes", left_out=left_out)
+
+
+def _between(edges: Sequence[Edge]) -> str:
+    named = [f"{on_one_line(caller)} → {on_one_line(callee)}" for caller, callee in edges[:MAX_EDGES_NAMED]]
+    more = [f"and {len(edges) - MAX_EDGES_NAMED} more"] if len(edges) > MAX_EDGES_NAMED else []
+    return ", ".join([*named, *more]) or "no calls"
 
 
 def _division(division: Division) -> DivisionView:
+    groups = division.first, division.second
+    names = [on_one_line(group.name) for group in groups]
+    sizes = [f"{name} ({len(group.runs):,})" for name, group in zip(names, groups, strict=True)]
     shares = [(edge, pair) for edge, pair in edge_differences(division).items() if pair[0] != pair[1]]
+    numbers = [Column(each, "number") for each in (*sizes, "Difference, 95 % interval")]
+    pairs = (
+        (on_one_line(caller), on_one_line(callee), f"{first:.1%}", f"{second:.1%}")
+        for (caller, callee), (first, second) in shares[:MAX_EDGES_NAMED]
+    )
+    columns = Column("Caller"), Column("Callee"), *(Column(name, "number") for name in names)
+    title = " and ".join(names)
     return DivisionView(
-        first=on_one_line(division.first.name),
-        second=on_one_line(division.second.name),
-        sizes=(f"{len(division.first.runs):,}", f"{len(division.second.runs):,}"),
+        title=title,
+        measures=table_of(
+            title, [Column("Mean of the traces"), *numbers, Column("Verdict")], map(_measure, differences(division))
+        ),
+        edges=table_of("Failed calls by pair of agents", columns, pairs),
         left_out=division.left_out,
-        rows=[_difference(each) for each in differences(division)],
-        edges=[
-            (on_one_line(caller), on_one_line(callee), f"{first:.1%}", f"{second:.1%}")
-            for (caller, callee), (first, second) in shares[:MAX_EDGES_NAMED]
-        ],
     )
 
 
-def _difference(found: Difference) -> DifferenceRow:
+def _measure(found: Difference) -> tuple[Cell | str, ...]:
     known = found.low is not None
-    return DifferenceRow(
-        measure=found.measure,
-        first=figure(found.first),
-        second=figure(found.second),
-        interval=f"{figure(found.low)} to {figure(found.high)}" if known else NONE,
-        verdict="differs" if found.sure else "no difference shown" if known else "too few traces",
-        sure=found.sure,
-    )
+    interval = f"{figure(found.low)} to {figure(found.high)}" if known else NONE
+    verdict = Cell("differs", kind="sure") if found.sure else "no difference shown" if known else "too few traces"
+    return found.measure, figure(found.first), figure(found.second), interval, verdict
 
 
 def _period(runs: Sequence[RunFacts]) -> str:

@@ -10,20 +10,20 @@ end in a question that had been asked already. Paths are those of the calls them
 that they are counted in one pass; the paper's are those of an acyclic graph of agents.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from concord.assessment.results import MetricStatus
-from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.trace import CallList
-from concord_evaluator.trace.columns import NONE, pairs
-from concord_evaluator.trace.trees import below_any
+
+if TYPE_CHECKING:
+    from concord_evaluator.graph import AgentGraph
+    from concord_evaluator.trace import CallList
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -51,6 +51,8 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
 
 def _request_texts(graph: AgentGraph) -> tuple[dict[str, str], bool]:
     """By agent, the texts of its requests; and whether these are only a sample."""
+    from concord_evaluator.trace.columns import NONE, pairs
+
     asked: defaultdict[str, list[int]] = defaultdict(list)
     links, names = graph.links, graph.calls.steps.names.texts
     known = links.requests != NONE
@@ -70,6 +72,10 @@ def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """The share of paths that contributed nothing. A path is a chain of nested calls. It contributed nothing if a call
     in it failed, or if it ends in a question that the same caller had already asked the same agent (after GEMMAS's
     unnecessary path ratio, Lee et al. 2025)."""
+    import numpy as np
+
+    from concord_evaluator.trace.trees import below_any
+
     calls = graph.calls
     is_end = np.ones(len(calls) + 1, np.bool_)
     is_end[calls.parent] = False
@@ -84,6 +90,10 @@ def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
 
 def _repeated(calls: CallList) -> list[int]:
     """The calls whose caller had sent that agent the same request before, and had been answered."""
+    import numpy as np
+
+    from concord_evaluator.trace.columns import NONE
+
     requests = calls.steps.columns.request[calls.row]
     times = np.bincount(requests[requests != NONE], minlength=1)
     again = np.flatnonzero((requests != NONE) & (times[requests] > 1))

@@ -1,11 +1,16 @@
 """The interface of metrics: functions of the agent graph, with a name, a definition in words, and parameters."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import cleandoc
+from typing import TYPE_CHECKING
 
 from concord.assessment.results import MetricStatus
-from concord_evaluator.graph.engines import Distances, NodeScores
+
+if TYPE_CHECKING:
+    from concord_evaluator.graph.engines import Distances, NodeScores
 
 
 @dataclass(frozen=True, slots=True)

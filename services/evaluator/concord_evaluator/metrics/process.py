@@ -1,11 +1,14 @@
 """Metrics of the process: failures, chains and repetitions of calls, and how much of the work was sequential."""
 
-from collections.abc import Iterator
-from typing import Final
+from __future__ import annotations
 
-from concord_evaluator.graph import AgentGraph
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.trace.trees import ROOT
+
+if TYPE_CHECKING:
+    from concord_evaluator.graph import AgentGraph
 
 _NOT_COMPLETED: Final = "the task was not completed"
 _UNKNOWN: Final = "nobody knows whether the task was completed"
@@ -25,6 +28,8 @@ def error_rate(graph: AgentGraph) -> Iterator[Measured]:
 def error_propagation(graph: AgentGraph) -> Iterator[Measured]:
     """Of the calls that failed inside another call, the share for which the outer call failed too: 0 if the agents
     handle all errors, 1 if every error reaches the original caller."""
+    from concord_evaluator.trace.trees import ROOT
+
     calls = graph.calls
     outer = calls.parent[calls.failed & (calls.parent != ROOT)]
     if not len(outer):

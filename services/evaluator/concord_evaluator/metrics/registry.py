@@ -1,13 +1,17 @@
 """Which metrics there are, built in and in installed packages; the table of them; and their values for a graph."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from concord.assessment.results import MetricParameter, MetricRecord
-from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import gemmas, process, structure
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, parameter_error, undefined
 from concord_evaluator.plugins import METRIC_GROUP, Extensions
+
+if TYPE_CHECKING:
+    from concord_evaluator.graph import AgentGraph
 
 # Which metrics there are, built in and in installed packages, and the table that `docs/metrics.md` shows.
 

@@ -1,14 +1,16 @@
 """Metrics of the structure: who dominates, how central each agent is, and how closely a team is connected."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from math import fsum
-from typing import Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from concord.assessment.results import MetricStatus
-from concord_evaluator.graph import AgentGraph, engines
 from concord_evaluator.metrics.metric import Measured, Parameter, estimated, metric, scored, undefined
+
+if TYPE_CHECKING:
+    from concord_evaluator.graph import AgentGraph, engines
 
 # Centralisation: how much one agent dominates the others.
 
@@ -134,6 +136,8 @@ def max_betweenness(graph: AgentGraph) -> Iterator[Measured]:
 def closeness_centrality(graph: AgentGraph) -> Iterator[Measured]:
     """The nearness of an agent to the agents whose messages can reach it: the share of such agents among the others,
     divided by their mean distance (Freeman 1979, Wasserman and Faust 1994). 0 for an agent that no messages reach."""
+    from concord_evaluator.graph import engines
+
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ONE_AGENT)
@@ -146,6 +150,8 @@ def eigenvector_centrality(graph: AgentGraph) -> Iterator[Measured]:
     """The centrality of an agent by the centrality of the agents that send it messages: the eigenvector of the largest
     eigenvalue, of length 1 (Bonacich 1972). Defined only if every agent can reach every other: otherwise the vector is
     not unique, or 0 for many agents."""
+    from concord_evaluator.graph import engines
+
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ONE_AGENT)
@@ -161,6 +167,8 @@ def eigenvector_centrality(graph: AgentGraph) -> Iterator[Measured]:
 def pagerank(graph: AgentGraph, damping: float) -> Iterator[Measured]:
     """How often a random walk visits an agent (Brin and Page 1998). The walk follows messages, by their number, and
     with probability 1 - damping jumps to any agent. The sum over all agents is 1."""
+    from concord_evaluator.graph import engines
+
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ONE_AGENT)
@@ -203,6 +211,8 @@ def _density(graph: engines.Arcs) -> Measured:
 def clustering(graph: AgentGraph) -> Iterator[Measured]:
     """The mean, over all agents, of the share of pairs of an agent's partners that are partners of each other (Watts
     and Strogatz 1998). An agent with fewer than two partners counts 0. Directions are ignored."""
+    from concord_evaluator.graph import engines
+
     agents = len(graph.agents)
     if agents < 3:
         yield undefined(agents, "there are fewer than three agents")
@@ -225,6 +235,8 @@ def connected_components(graph: AgentGraph) -> Iterator[Measured]:
 def reciprocity(graph: AgentGraph) -> Iterator[Measured]:
     """The share of requests that are returned: for each pair of agents, the smaller of the two numbers of requests
     counts for both directions (Squartini et al. 2013). Replies do not count, because every answered request has one."""
+    import numpy as np
+
     requests = graph.request_arcs
     total = int(requests.weights.sum())
     if not total:

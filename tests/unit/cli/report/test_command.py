@@ -1,5 +1,6 @@
 """`concord report`: from a results file to a page; an invalid file ends it with exit code 2 and one line."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,12 @@ def test_an_existing_page_stays_if_the_new_one_cannot_be_made(tmp_path: Path) ->
 
     assert concord(path)[0] == 2
     assert (tmp_path / "results.html").read_bytes() == before
+
+
+def test_json_has_the_outcome_of_the_row_and_of_a_trial_in_the_words_of_the_page(tmp_path: Path) -> None:
+    path = results(tmp_path / "results.json", star_of_five())
+    code, row, _ = concord(path, "--json")
+    _, trial, _ = concord(path, "--json", "--trial", "trial-2")
+    assert (code, json.loads(row)["verdict"], json.loads(trial)["verdict"]) == (0, "Failed", "Passed")
+    assert concord(path, "--json", "--trial", "x")[0] == 2
+    assert concord(path, "--json", "--text")[0] == 2

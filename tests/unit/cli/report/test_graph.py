@@ -8,8 +8,7 @@ from hypothesis import given
 from concord.wire.roster import GREEN_AGENT
 from concord_cli.report.graph import draw
 from concord_cli.report.graph.drawing import MAX_AGENTS
-from concord_cli.report.graph.layout import circular_layout
-from concord_cli.report.graph.nodes import box_of
+from concord_cli.report.graph.layout import box_of, circular_layout
 from concord_cli.row_view.flows import Flow
 from tests.unit.cli.report.flows import flow, flows, names, star, teams
 from tests.unit.cli.report.laws import law

@@ -35,12 +35,12 @@ from concord.assessment.verdict import KINDS_OF_PARTS, CauseKind, Certainty, Unk
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
+from concord_cli.report.index import Run, comparable, line_of
 from concord_cli.report.renderer import render
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.long_tables import tables
-from concord_cli.row_view.assistant_results import MAX_POINTS, scenario_results
+from concord_cli.row_view.assistant import MAX_POINTS, scenario_results
 from concord_cli.row_view.view import view_of
-from concord_cli.view.runs import Run, comparable, line_of
 from tests.kit.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
 from tests.kit.team_rows import (
     ground_truth,

@@ -1,5 +1,6 @@
 """The definitions of metrics come from the evaluator; without it, a page has none."""
 
+import subprocess
 import sys
 from collections.abc import Mapping
 
@@ -30,6 +31,16 @@ def test_a_metric_of_an_installed_evaluator_has_the_evaluators_definition(monkey
 
 def test_the_built_in_evaluators_define_nothing_so_a_page_needs_none_of_them() -> None:
     assert [each.id for each in BUILT_IN_EVALUATORS if each.definitions] == []
+
+
+def test_a_page_reads_the_definitions_without_the_packages_that_compute_metrics() -> None:
+    program = (
+        "import sys, concord_cli.report.command; from concord_cli.row_view.metrics import installed_definitions;"
+        "assert installed_definitions()('density/messages');"
+        "print(*{'numpy', 'rustworkx', 'concord_evaluator.trace', 'concord_cli.scenario'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_an_unknown_metric_has_no_definition() -> None:

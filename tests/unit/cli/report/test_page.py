@@ -17,10 +17,8 @@ from concord_cli.errors import UsageError
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
-from concord_cli.report.trials import AnswerView, GradingView
-from concord_cli.row_view.flows import flows_of
-from concord_cli.row_view.interactions import REMEDY
-from concord_cli.row_view.warnings import warning_lines
+from concord_cli.row_view.flows import REMEDY, flows_of
+from concord_cli.row_view.verdict import warning_lines
 from tests.kit.team_rows import (
     FIVE,
     ground_truth,
@@ -115,31 +113,23 @@ def test_coordination_without_a_label_gives_the_reason() -> None:
 
 
 def test_each_trial_shows_its_judge_its_grade_and_every_answer() -> None:
-    lines, (first, second, third) = page_of(half_judged()).trials.lines, page_of(half_judged()).trials.in_full
+    trials = page_of(half_judged()).trials
+    first, _, third = trials.in_full
 
-    assert [(line.verdict, line.outcome, line.score) for line in lines] == [
+    assert [tuple(cell.text for cell in line[1:4]) for line in trials.table.rows] == [
         ("passed", "0.90 by code", "0.90"),
         ("failed", "0.50 by the model", "0.50"),
         ("not judged", "by nobody", "–"),  # noqa: RUF001
     ]
-    assert second.grading is not None
-    assert first.grading == GradingView(
-        value="0.90",
-        source="by code (includes)",
-        reason=None,
-        answers=[
-            AnswerView("coordinator", "0.90", "names 3 of the 4 faults; the missing one is the claim on air quality")
-        ],
-    )
-    assert third.grading == GradingView(
-        value=None,
-        source="by nobody",
-        reason="the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set",
-        answers=[],
-    )
-    assert [each.explanation for each in second.grading.answers] == ["Two of the report's four faults are named."]
+    assert (first.outcome, first.reason) == ("0.90, judged by code (includes)", None)
+    assert first.answers is not None
+    assert [[cell.text for cell in line] for line in first.answers.rows] == [
+        ["coordinator", "0.90", "names 3 of the 4 faults; the missing one is the claim on air quality"]
+    ]
+    assert (third.outcome, third.answers) == ("unjudged", None)
+    assert third.reason == "the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set"
     assert "Two of the report's four faults are named." in parse_page(render(half_judged())).text
-    assert page_of(ground_truth()).trials.in_full[0].grading is None
+    assert page_of(ground_truth()).trials.in_full[0].outcome is None
 
 
 def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> None:
@@ -185,8 +175,9 @@ def test_a_page_on_one_trial_shows_the_figures_of_that_trial() -> None:
 
     assert page.view.head.score == "71.0"
     assert (page.view.head.outcome, page.view.head.passed) == ("Passed", None)
-    assert [line.trial_id for line in page.trials.lines] == ["trial-2"]
-    assert {each.calls for each in page.flows.rows} == {1}
+    assert [line[-1].text for line in page.trials.table.rows] == ["trial-2"]
+    assert page.view.calls is not None
+    assert {line[2].text for line in page.view.calls.rows} == {"1"}
 
 
 def test_an_unknown_trial_is_refused_with_a_list_of_the_known_ones() -> None:
@@ -251,33 +242,32 @@ def test_a_given_pattern_has_calls_but_no_timeline() -> None:
     (view,) = page_of(ground_truth()).trials.in_full
 
     assert view.timeline is None
-    assert [each.caller for each in view.calls[:3]] == ["planner", "writer", "editor"]
-    assert {each.start for each in view.calls} == {page_of(ground_truth()).trials.in_full[0].calls[0].start}
+    assert [line[1].text for line in view.calls.rows[:3]] == ["planner", "writer", "editor"]
+    assert "Start" not in [each.title for each in view.calls.columns]
 
 
 def test_trials_beyond_the_page_limit_are_listed_without_their_calls() -> None:
     calls = [call(str(i), "a", "b", 20.0 * i) for i in range(1000)]
     page = page_of(row_of(FIVE, *(trial_with(*calls) for _ in range(7))))
 
-    assert len(page.trials.lines) == 7
-    assert sum(len(view.calls) for view in page.trials.in_full) == MAX_CALLS
+    assert len(page.trials.table.rows) == 7
+    assert sum(len(view.calls.rows) for view in page.trials.in_full) == MAX_CALLS
 
 
 def test_an_undefined_metric_has_a_reason_in_place_of_a_value() -> None:
     (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).view.metrics.team
 
-    assert (shown.value, shown.status, shown.reason) == ("–", "undefined", "there are no messages")  # noqa: RUF001
-    assert not shown.sound
+    assert (shown.value, shown.doubt) == ("–", "undefined: there are no messages")  # noqa: RUF001
 
 
 def test_metrics_of_agents_form_one_table_sorted_by_value() -> None:
     values = [metric(MetricStatus.OK, 0.25, "a"), metric(MetricStatus.APPROXIMATE, 0.5, "b")]
-    table = page_of(row(metrics=values)).view.metrics.agents
+    metrics = page_of(row(metrics=values)).view.metrics
 
-    assert table is not None
-    assert [(line.agent, line.cells[0].value) for line in table.rows] == [("b", "0.5"), ("a", "0.25")]
-    assert table.rows[0].cells[0].note == "approximate: there are no messages"
-    assert table.columns[0].definition_id == "1-gini/messages_of_agent"
+    assert metrics.agents is not None
+    assert [(agent.text, cell.text) for agent, cell in metrics.agents.rows] == [("b", "0.5"), ("a", "0.25")]
+    assert metrics.agents.rows[0][1].aside == "approximate: there are no messages"
+    assert metrics.of_agents[0].source == "1-gini/messages_of_agent, n = 3, by python"
 
 
 def test_parameters_shared_by_all_metrics_are_shown_once() -> None:
@@ -288,7 +278,10 @@ def test_parameters_shared_by_all_metrics_are_shown_once() -> None:
     metrics = page_of(row(metrics=records)).view.metrics
 
     assert metrics.shared == "over = trials"
-    assert [each.params for each in metrics.team] == ["", "damping = 0.85"]
+    assert [each.source.partition("python")[2] for each in metrics.team] == [
+        ": there are no messages",
+        ", damping = 0.85: there are no messages",
+    ]
 
 
 def test_a_metric_has_its_definition_in_words_if_it_is_known() -> None:
@@ -305,7 +298,7 @@ def test_percentiles_of_few_calls_come_with_a_warning() -> None:
     ).view.latency
 
     assert latency is not None
-    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to be reliable"]
+    assert [note for *_, note in latency.figures] == ["", "", "", "too few calls to be reliable"]
 
 
 def test_infrastructure_failures_and_warnings_are_shown() -> None:
@@ -328,7 +321,7 @@ def test_a_page_on_one_trial_shows_only_the_failures_of_that_trial() -> None:
 def test_a_silent_team_has_no_arrows_and_no_flows() -> None:
     page = page_of(silent_team())
 
-    assert (page.graph.arrows, page.flows.rows) == ((), [])
+    assert (page.graph.arrows, page.view.calls) == ((), None)
     assert len(page.graph.isolated) == 3
 
 
@@ -347,9 +340,9 @@ def test_the_first_failed_trial_is_open_and_in_full_however_many_calls_come_befo
     trials = page_of(row_of(FIVE, *passed, trial_with(*calls).model_copy(update={"passed": False}))).trials
 
     assert trials.opened == 8
-    assert [view.line.number for view in trials.in_full] == [1, 2, 3, 4, 8]
-    assert [line.number for line in trials.lines if line.in_full] == [1, 2, 3, 4, 8]
-    assert trials.in_full[-1].calls[0].name.text == "8.1"
+    assert [view.number for view in trials.in_full] == [1, 2, 3, 4, 8]
+    assert [line[0].links[0][0] for line in trials.table.rows if line[0].links] == ["1", "2", "3", "4", "8"]
+    assert trials.in_full[-1].calls.rows[0][0].text == "8.1"
 
 
 def test_a_cause_links_to_the_calls_that_show_it_and_has_a_bar_in_proportion_to_its_points() -> None:

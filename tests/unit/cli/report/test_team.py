@@ -2,11 +2,11 @@
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
+from concord_cli.report.journey import MAX_FACTS, MAX_SEATS, Journey, Knowledge, draw_journey, knowledge_of
+from concord_cli.report.journey import MAX_LINES as MAX_ROUTES
 from concord_cli.report.renderer import render
-from concord_cli.report.team import Journey, Matrix, draw_journey, matrix_of
-from concord_cli.report.team.causes import MAX_LINES, failures_in
-from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
-from concord_cli.report.team.matrix import MAX_FACTS, MAX_SEATS
+from concord_cli.report.work import MAX_LINES, failures_in
+from concord_cli.row_view.table import Cell
 from concord_cli.row_view.team_tasks import TeamSection, section_of
 from concord_cli.row_view.view import view_of
 from tests.kit.team_rows import mesh_of_five
@@ -36,10 +36,16 @@ def journey_of(row: ResultRow) -> Journey:
     return drawn
 
 
-def matrix(record: TeamTaskRecord) -> Matrix:
-    made = matrix_of(record)
+def matrix(record: TeamTaskRecord) -> Knowledge:
+    made = knowledge_of(record)
     assert made is not None
     return made
+
+
+def cells_of(known: Knowledge, fact: str) -> list[Cell]:
+    """The cells of a fact, in the order of the seats."""
+    [cells] = [list(row[1:]) for row in known.table.rows if row[0].text == fact]
+    return cells
 
 
 def section(row: ResultRow) -> TeamSection:
@@ -69,34 +75,34 @@ def test_a_trial_of_a_control_counts_in_no_task() -> None:
     silent = trial_with(team_task(None, [failure()], control="silent"), task_id="maximum.silent", trial_id="trial-2")
     made = section_of([*withholding_team().detail.trials, silent])
     assert made is not None
-    assert len(made.tasks) == 1
+    assert len(made.tasks.rows) == 1
 
 
 def test_what_a_table_of_failures_does_not_list_is_counted() -> None:
     many: list[PartFailure] = [failure(facts=[f"fact {number}"]) for number in range(MAX_LINES + 3)]
     rows = failures_in(team_task(flow_of(), many, failures_omitted=7), {})
-    assert (len(rows.lines), rows.left_out) == (MAX_LINES, 10)
+    assert (len(rows.rows), rows.left_out) == (MAX_LINES, "10 further failures are not listed.")
 
 
 def test_failures_of_a_trial_with_the_same_cause_seat_and_facts_share_a_line() -> None:
     rows = failures_in(team_task(flow_of(), [failure(part=f"part {number}") for number in range(6)]), {})
-    assert [line.parts for line in rows.lines] == ["part 0, part 1, part 2, part 3, and 2 more"]
+    assert [line[0].text for line in rows.rows] == ["part 0, part 1, part 2, part 3, and 2 more"]
 
 
 def test_the_table_says_who_knew_what_from_when_and_what_a_seat_lacked() -> None:
     table = matrix(record_of(withholding_team()))
-    assert (table.prefix, [seat.label for seat in table.seats]) == ("agent", ["1", "2", "3", "4", "5"])
-    rows = {fact: [cell.text for cell in cells] for fact, cells in table.rows}
+    assert (table.prefix, [each.title for each in table.table.columns[1:]]) == ("agent", ["1", "2", "3", "4", "5"])
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in (*table.table.rows, *table.table.foot)}
     assert rows["reading of agent/1"] == ["●", "2", "2", "2", "2"]
     assert rows["reading of agent/2"] == ["✕", "●", "·", "·", "·"]
-    assert [seat.redundant for seat in table.seats] == [0, 0, 4, 0, 0]
+    assert rows["of them redundant"] == ["0", "0", "4", "0", "0"]
 
 
 def test_a_fact_that_came_after_the_answer_is_late() -> None:
     flow = flow_of()
     late = flow.model_copy(update={"known_from": [[0, 3, 2, 2, 2], *flow.known_from[1:]]})
-    cell = dict(matrix(team_task(late)).rows)["reading of agent/2"][0]
-    assert (cell.kind, cell.text) == ("late", "3")
+    cell = cells_of(matrix(team_task(late)), "reading of agent/2")[0]
+    assert (cell.kind.split()[0], cell.text) == ("late", "3")
 
 
 def test_the_curve_of_coverage_rises_to_the_share_that_the_answering_seats_could_know() -> None:
@@ -121,16 +127,16 @@ def test_a_trial_by_calls_is_drawn_in_the_order_of_its_messages_with_their_times
     assert len(drawn.lines) == 20
     assert drawn.ticks[0].text == "100 ms"
     assert drawn.curve[0].title == "20% of the needed facts from message 1 on"
-    assert dict(matrix(record_of(team_by_calls())).rows)["reading of agent/2"][0].kind == "missing"
+    assert cells_of(matrix(record_of(team_by_calls())), "reading of agent/2")[0].text == "✕"
 
 
 def test_a_large_team_has_a_bounded_drawing_and_table_that_count_what_they_leave_out() -> None:
     assert (len(journey_of(team_of_twenty()).lines), journey_of(team_of_twenty()).undrawn) == (MAX_ROUTES, 220)
     record = team_task(flow_of(100), [failure("agent/99")])
-    table = matrix(record)
-    assert (len(table.rows), table.facts_left_out) == (MAX_FACTS, 100 - MAX_FACTS)
-    assert (len(table.seats), table.seats_left_out) == (MAX_SEATS, 100 - MAX_SEATS)
-    assert "agent/99" in [seat.name for seat in table.seats]
+    table = matrix(record).table
+    assert (len(table.rows), len(table.columns)) == (MAX_FACTS, 1 + MAX_SEATS)
+    assert table.left_out == "60 further facts are not listed. 60 further seats are not listed."
+    assert "agent/99" in [each.about for each in table.columns]
 
 
 def test_a_flow_whose_lists_do_not_fit_together_is_not_drawn() -> None:
@@ -145,16 +151,16 @@ def test_a_flow_whose_lists_do_not_fit_together_is_not_drawn() -> None:
     for wrong in wrong_lists:
         record = team_task(flow.model_copy(update=wrong))
         assert draw_journey(record) is None
-        assert matrix_of(record) is None
+        assert knowledge_of(record) is None
 
 
 def test_messages_are_shown_against_the_fewest_and_a_repeating_seat_is_named() -> None:
     made = section(withholding_team())
-    [task] = made.tasks
-    assert (task.messages, task.fewest, task.redundant) == ("20", "4", "4")
-    assert (task.useful, task.sent) == (4, 5)
-    [seat] = made.repeating
-    assert (seat.name, seat.text.partition(" messages")[0]) == ("agent/3", "sent 4 of its 8")
+    [task] = made.tasks.rows
+    assert [each.text for each in task[5:8]] == ["20", "4", "4"]
+    assert task[8].bars == (("stale", 0.0, 1.0), ("fill", 0.0, 0.8), ("fewest", 0.2, 0.0))
+    [(name, text)] = made.repeating
+    assert (name, text.partition(" messages")[0]) == ("agent/3", "sent 4 of its 8")
     assert section(clean_team()).repeating == []
 
 
@@ -170,7 +176,7 @@ def test_a_control_has_bars_and_its_gap_an_interval_where_there_is_one() -> None
 
 def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:
     def headings(row: ResultRow) -> list[str]:
-        return [each.text for each in parse_page(render(row)).all("th")]
+        return [each.text for each in parse_page(render(row)).all("bdi")]
 
     assert "Rounds" in headings(withholding_team())
     assert "Rounds" not in headings(team_by_calls())

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from concord.assessment.results import CallRecord
 from concord.wire.roster import GREEN_AGENT
-from concord_cli.report.timeline import draw
-from concord_cli.report.timeline.drawing import BAR, MAX_ARROWS, Bar
-from concord_cli.report.timeline.lanes import LONGEST_MS, MAX_LANES
+from concord_cli.report.timeline import BAR, LONGEST_MS, MAX_ARROWS, MAX_LANES, Bar, draw
 from tests.kit.team_rows import mesh_of_five
 from tests.unit.cli.report.calls import call, call_records, names_of, timeline
 from tests.unit.cli.report.laws import law

@@ -15,9 +15,15 @@ from concord_cli.errors import UsageError
 from concord_cli.evaluate.outputs import result_writer
 from concord_cli.report.command import ReportArguments, report
 from concord_cli.report.traces import RunFacts, by_date, by_label, by_version, page_of
-from concord_cli.report.traces.facts import EdgeFacts
-from concord_cli.report.traces.groups import differences, edge_differences
-from concord_cli.report.traces.totals import agents_in, edges_in, percentile, shapes_in
+from concord_cli.report.traces.runs import (
+    EdgeFacts,
+    agents_in,
+    differences,
+    edge_differences,
+    edges_in,
+    percentile,
+    shapes_in,
+)
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from tests.kit.team_rows import lone_participant
@@ -155,7 +161,7 @@ def test_many_traces_have_one_page_however_they_are_written(tmp_path: Path, name
     assert "version 1.0" in text
     assert "&lt;b&gt;writer" in text
     assert "<b>writer" not in text
-    assert "✕ 2" in text
+    assert "✕</span> 2" in text
     assert '<td class="number">2 s</td>' in text
 
 

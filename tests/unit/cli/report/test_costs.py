@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.view.costs import cost_chart
-from concord_cli.view.runs import Run, Shown, shown
+from concord_cli.report.index import Run, Shown, cost_chart, shown
 from concord_evaluator.aggregate.figures import cost_of
+from tests.unit.cli.report.test_index import HOSTILE, index_of, write
 from tests.unit.cli.rows import row
-from tests.unit.cli.view.test_view import HOSTILE, index_of, write
 from tests.unit.evaluator.aggregate.test_cost import judged
 from tests.unit.shared.test_cost import PRICES, use
 

@@ -3,16 +3,18 @@
 A run of actions of one kind is one entry, so that a long day stays readable.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final, Literal
 
+from pydantic import JsonValue
+
 from concord_assistant.results import ActionLogEntry, AssessmentResults, OtherEvent, TurnResult
 from concord_cli.display_text import beginning, on_one_line, visible
-from concord_cli.report.assistant.clock import clock, date, moment
-from concord_cli.report.assistant.parameters import about, listed
-from concord_cli.row_view.assistant_points import ending_text, of_points
+from concord_cli.row_view.assistant import ending_text, of_points
 
 MAX_ENTRIES: Final = 1000
 """Actions and events of a page. Later ones are counted."""
@@ -28,6 +30,18 @@ MAX_TASK: Final = 4000
 MAX_NOTES: Final = 2000
 
 _RECEIPTS: Final = frozenset({"receive", "receive message", "send message"})
+
+MAX_ABOUT: Final = 140
+"""Characters of the line."""
+
+MAX_PARAMETERS: Final = 30
+MAX_VALUE: Final = 1500
+"""Characters of a value in the list."""
+
+_RECEIVERS: Final = ("to_addresses", "to_numbers", "attendees", "participants")
+_TITLES: Final = ("subject", "title", "name", "response")
+_TEXTS: Final = ("body_text", "body", "content", "comment", "start", "labels", "label", "folder", "reaction")
+_IDS: Final = ("message_ids", "message_id", "event_id", "event_ids", "email_id", "thread_id", "call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,3 +221,61 @@ def _parts(name: str) -> tuple[str, str]:
     """`email.mark_read` as "email", "mark read"."""
     modality, _, operation = name.partition(".")
     return beginning(modality, 30), beginning(operation.replace("_", " "), 40)
+
+
+def about(parameters: Mapping[str, JsonValue]) -> str:
+    """Receivers, title and beginning of the text, else the ids; empty without any."""
+    receivers = _first(parameters, _RECEIVERS)
+    parts = [f"to {receivers}" if receivers else "", _first(parameters, _TITLES), _first(parameters, _TEXTS)]
+    line = " · ".join(part for part in parts if part) or _first(parameters, _IDS)
+    return beginning(line, MAX_ABOUT) if line else ""
+
+
+def listed(parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
+    """Names and values, without empty ones. The last entry counts those beyond the limit."""
+    told = [(name, value) for name, value in parameters.items() if value not in (None, "", [], {})]
+    shown = [(beginning(name, 60), _value(value)) for name, value in told[:MAX_PARAMETERS]]
+    return shown if len(told) <= MAX_PARAMETERS else [*shown, ("…", f"{len(told) - MAX_PARAMETERS} more")]
+
+
+def _first(parameters: Mapping[str, JsonValue], names: tuple[str, ...]) -> str:
+    """The first of these parameters that is not empty, on one line."""
+    return next((on_one_line(_text(value)) for name in names if (value := parameters.get(name))), "")
+
+
+def _text(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        named = [each.get("email", each) if isinstance(each, dict) else each for each in value]
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+        return ", ".join(each if isinstance(each, str) else _json(each) for each in named[:3]) + more
+    return _json(value)
+
+
+def _value(value: JsonValue) -> str:
+    text = visible(value if isinstance(value, str) else _json(value))
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def moment(timestamp: datetime) -> datetime:
+    """The time in UTC; at the ends of the calendar, the clock time of its own zone."""
+    try:
+        return timestamp.astimezone(UTC)
+    except OverflowError:
+        return timestamp.replace(tzinfo=UTC)
+
+
+def clock(timestamp: datetime) -> str:
+    """`08:05`."""
+    return f"{moment(timestamp):%H:%M}"
+
+
+def date(timestamp: datetime) -> str:
+    """`Monday 4 May 2026`."""
+    at = moment(timestamp)
+    return f"{at:%A} {at.day} {at:%B} {at.year}"

@@ -1,7 +1,7 @@
-"""The runs in a folder of results files, in the form in which the index lists and compares them."""
+"""`concord report --index`: the runs in a folder of results as one page, in which two of them can be compared."""
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,13 +14,17 @@ from urllib.parse import quote
 from concord.assessment.result_row import Figure, ResultRow, Scoring
 from concord.assessment.verdict_text import deed_text
 from concord.files import open_regular
-from concord_cli.display_text import on_one_line
+from concord_cli.display_text import on_one_line, shortened
 from concord_cli.errors import UsageError
 from concord_cli.number_text import percent
+from concord_cli.output_files import prepare_folder, write_text
+from concord_cli.report.renderer import render_document
 from concord_cli.results_file import rows_in
-from concord_cli.row_view.head import head_of
+from concord_cli.row_view.head import Head, date_text, head_of
 from concord_cli.row_view.scope import scope_of
-from concord_cli.row_view.subject import date_text
+from concord_cli.row_view.table import Cell, Column, table_of
+
+INDEX: Final = "index.html"
 
 MAX_RUNS: Final = 500
 """Limit of the runs on the page, the latest ones."""
@@ -29,6 +33,49 @@ _HEAD_BYTES: Final = 4096
 
 _KEYS: Final = {".json": (b'"participants"', b'"results"'), ".jsonl": (b'"pass_rate"', b'"task_rewards"')}
 """The keys near the start of a results file, by its suffix."""
+
+MAX_NAME: Final = 24
+"""Characters of a name in the chart; the whole one is in its label."""
+
+FEWEST: Final = 2
+"""One run has nothing to be compared with."""
+
+_COLUMNS: Final = (
+    Column("Date"),
+    Column("Run", "head"),
+    Column("Team"),
+    Column("Tasks"),
+    Column("Score", "number"),
+    Column("0 to 100, with its 95 % interval", "scale"),
+    Column("Verdict"),
+    Column("What cost most"),
+    Column("Time", "number"),
+)
+
+
+def write_index(folder: Path, output: Path | None) -> tuple[Path, list[str]]:
+    """Writes the index of the runs in a folder, by default as `index.html` in it.
+
+    Returns its path, and a line for each results file that cannot be read. Raises UsageError for a folder without
+    results; AssessmentError if the page cannot be written.
+    """
+    path = folder / INDEX if output is None else output
+    found = find_runs(folder, path.parent)
+    page = render_document(
+        "index.html.j2",
+        ("report.css", "index.css"),
+        "index.js",
+        folder=folder.resolve().name or str(folder),
+        table_of_runs=table_of("All runs", _COLUMNS, (run.line for run in found.runs), kind="runs"),
+        data=[run.parts for run in found.runs],
+        costs=cost_chart(found.runs),
+        left_out=found.left_out,
+        most=MAX_RUNS,
+        unreadable=found.unreadable,
+    )
+    prepare_folder(path)
+    write_text(path, page)
+    return path, list(found.unreadable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,40 +92,16 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class RunLine:
-    """A line of the index, safe to display.
-
-    `assessment`: the start of its id, which tells runs of one file name apart. `low`, `span`: the interval in shares of
-    the scale, or empty. `report`: the path of the run's report, if there is one. `cause`: what cost the most points.
-    """
-
-    date: str
-    name: str
-    assessment: str
-    report: str | None
-    team: str
-    tasks: str
-    score: str | None
-    at: str
-    low: str
-    span: str
-    interval: str
-    verdict: str
-    passed: str
-    cause: str
-    time: str
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
     """What the page shows of a run, whose row is let go: hundreds of rows take gigabytes.
 
-    `parts`: what the page compares. `cost`: that of a trial and its currency, None for agents that do not tell it.
+    `line`: the cells of its line; `parts`: what the page compares. `cost`: that of a trial and its currency, None for
+    agents that do not tell it.
     """
 
     file: Path
     started_at: datetime | None
-    line: RunLine
+    line: tuple[Cell, ...]
     parts: Mapping[str, object]
     score: float | None
     max_score: float
@@ -142,28 +165,36 @@ def shown(run: Run, folder: Path, index_folder: Path) -> Shown:
     )
 
 
-def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
-    """The line of a run in `folder`, for an index in `index_folder`."""
+def line_of(run: Run, folder: Path, index_folder: Path) -> tuple[Cell, ...]:
+    """The line of a run in `folder`, for an index in `index_folder`: a link to its report, if there is one."""
     row, detail = run.row, run.row.detail
     head, page = head_of(scope_of(row)), folder / run.file.with_suffix(".html")
-    low, high = detail.statistics.score_low or 0.0, detail.statistics.score_high or 0.0
-    return RunLine(
-        date=head.date or "undated",
-        name=_name_of(run),
-        assessment=on_one_line(detail.assessment_id)[:8],
-        report=quote(os.path.relpath(page, index_folder)) if page.is_file() else None,
-        team=head.team,
-        tasks=head.tasks,
-        score=head.score,
-        at=percent((row.score or 0.0) / row.max_score) if row.max_score else "0%",
-        low="" if head.interval is None else percent(max(0.0, low) / 100),
-        span="" if head.interval is None else percent(max(0.0, high - low) / 100),
-        interval=head.interval or "",
-        verdict=head.outcome,
-        passed="" if detail.verdict is None else f"{detail.verdict.trials_passed:,} of {detail.verdict.trials:,}",
-        cause=next(iter(_causes(row)), ""),
-        time=head.time_used,
+    name, verdict = _name_of(run), detail.verdict
+    report = ((name, quote(os.path.relpath(page, index_folder))),) if page.is_file() else ()
+    passed = "" if verdict is None else f"{verdict.trials_passed:,} of {verdict.trials:,}"
+    return (
+        Cell(head.date or "undated", kind="date"),
+        Cell("" if report else name, on_one_line(detail.assessment_id)[:8], links=report),
+        Cell(head.team),
+        Cell(head.tasks),
+        Cell(head.score or "no score"),
+        _scale(row, head),
+        Cell(head.outcome, passed, kind=f"outcome-{head.outcome.lower().replace(' ', '-')}"),
+        Cell(next(iter(_causes(row)), "")),
+        Cell(head.time_used),
     )
+
+
+def _scale(row: ResultRow, head: Head) -> Cell:
+    """The score and its interval as bars on a scale from 0 to 100."""
+    if head.score is None:
+        return Cell("")
+    bars = [("track", 0.0, 1.0), ("fill", 0.0, (row.score or 0.0) / row.max_score if row.max_score else 0.0)]
+    low, high = row.detail.statistics.score_low, row.detail.statistics.score_high
+    if low is not None and high is not None:
+        bars.append(("interval", max(0.0, low) / 100, max(0.0, high - low) / 100))
+    label = head.score if head.interval is None else f"{head.score}, {head.interval}"
+    return Cell("", aside=head.interval or "", bars=tuple(bars), about=label)
 
 
 def comparable(run: Run) -> Mapping[str, object]:
@@ -245,3 +276,50 @@ def _looks_like_results(path: Path) -> bool:
     except OSError:
         return False
     return keys[0] in head and (keys[1] in head or len(head) == _HEAD_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class CostPoint:
+    """A run: its place in shares of the chart, from the left and from the top, its name, and what it is.
+
+    `leftward`: whether the name stands to the left, because there is no room to the right.
+    """
+
+    x: str
+    y: str
+    name: str
+    leftward: bool
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostChart:
+    """The runs with a score and a cost in the commonest currency. `most`: the cost at the right end."""
+
+    points: Sequence[CostPoint]
+    currency: str
+    most: str
+    left_out: int
+
+
+def cost_chart(runs: Sequence[Shown]) -> CostChart | None:
+    """The chart; None for fewer than `FEWEST` runs that tell their cost."""
+    known = [(run, *run.cost) for run in runs if run.cost is not None]
+    if not known:
+        return None
+    [(currency, _)] = Counter(currency for _, _, currency in known).most_common(1)
+    shown = [(run, money, run.score) for run, money, of in known if of == currency and run.score is not None]
+    most = max((money for _, money, _ in shown), default=0.0)
+    if len(shown) < FEWEST or not most:
+        return None
+    points = [
+        CostPoint(
+            x=percent(money / most),
+            y=percent(1 - score / run.max_score),
+            name=shortened(on_one_line(run.file.stem), MAX_NAME),
+            leftward=money > most / 2,
+            label=f"{on_one_line(run.file.as_posix())}: score {score:.1f}, {money:.3g} {currency} a trial",
+        )
+        for run, money, score in shown
+    ]
+    return CostChart(points, currency, f"{most:.3g}", len(runs) - len(shown))

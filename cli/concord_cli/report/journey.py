@@ -1,4 +1,4 @@
-"""Which fact went where: a lane for each seat, time from left to right, messages as lines, and the curve of coverage.
+"""The flow of facts in a trial of a team's task: which fact went where, as lanes of seats over time, and who knew what.
 
 Horizontal places are shares of the width, so that the drawing fits any screen; vertical ones are pixels.
 """
@@ -11,10 +11,10 @@ from typing import Final, Literal
 
 from concord.assessment.results import CallRecord
 from concord.assessment.team_results import FactMessage, FlowRecord, TeamTaskRecord
-from concord_cli.display_text import on_one_line, shortened, width_of
-from concord_cli.number_text import duration, percent
-from concord_cli.report.team.matrix import fits
-from concord_cli.report.timeline.drawing import FONT
+from concord_cli.display_text import on_one_line, shortened
+from concord_cli.number_text import NONE, duration, percent
+from concord_cli.report.timeline import LABEL_LIMIT, Lane, Tick, gutter_of
+from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
 
 MAX_LANES: Final = 60
 """Limit of the seats: the first ones."""
@@ -30,18 +30,20 @@ CURVE: Final = 56.0
 
 _AXIS, _GAP, _BAND = 24.0, 18.0, 9.0
 _TICKS: Final = 12
-_LABEL_LIMIT: Final = 24
 _NAMED: Final = 4
 
+MAX_FACTS: Final = 40
+"""Limit of the rows: the lost facts, then the needed ones."""
 
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """A seat. `blamed`: a failure names it."""
+MAX_SEATS: Final = 40
+"""Limit of the columns: the seats that lacked a fact or lost one, then the others."""
 
-    name: str
-    title: str
-    middle: float
-    blamed: bool
+LONGEST: Final = 10_000
+"""A later time is not credible."""
+
+_SEAT_LIMIT: Final = 14
+
+_Kind = Literal["held", "told", "late", "missing", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,6 @@ class Step:
     y: float
     rise: float
     title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A labelled time."""
-
-    x: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +144,7 @@ class _Plot:
         drawn = self._drawn_messages()
         return Journey(
             height=self._bottom(len(shown)),
-            gutter=math.ceil(max(width_of(name, FONT) for name in [*(lane.name for lane in lanes), "coverage"])) + 10,
+            gutter=gutter_of([*(lane.name for lane in lanes), "coverage"]),
             top=_AXIS,
             lanes=lanes,
             bands=[band for seat in shown for band in self._bands(seat)],
@@ -185,8 +179,9 @@ class _Plot:
 
     def _lane(self, seat: int) -> Lane:
         name = self.flow.seats[seat]
+        top = self._y(seat) - self._pitch / 2
         blamed = any(name in failure.seats for failure in self.record.failures)
-        return Lane(shortened(name, _LABEL_LIMIT), on_one_line(name), self._y(seat), blamed)
+        return Lane(shortened(name, LABEL_LIMIT), on_one_line(name), top, top + self._pitch, blamed)
 
     def _bands(self, seat: int) -> Iterator[Band]:
         known = sorted(max(1, time) for time in self.flow.known_from[seat] if time is not None)
@@ -273,3 +268,106 @@ class _Plot:
 
 def _is_known(since: int | None, time: int) -> bool:
     return since is not None and since <= time
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Who knew what when: a row for each fact, a column for each seat. `prefix`: how all names of seats begin.
+
+    `kinds`: of the cells: held from the brief, told in time or not needed, told too late, missing, or none.
+    """
+
+    table: Table
+    prefix: str
+    unit: str
+    kinds: set[str]
+
+
+def knowledge_of(record: TeamTaskRecord) -> Knowledge | None:
+    """The table of a trial; None if its record has no flow, or one that does not fit together."""
+    flow = record.flow
+    if flow is None or not flow.facts or not fits(flow):
+        return None
+    seats, prefix = _chosen(flow, record), _prefix(flow.seats)
+    unit = "message" if record.rounds is None else "round"
+    names = [(flow.seats[seat].removeprefix(f"{prefix}/") if prefix else flow.seats[seat]) for seat in seats]
+    heads = [
+        Column(shortened(name, _SEAT_LIMIT), about=on_one_line(flow.seats[seat]))
+        for name, seat in zip(names, seats, strict=True)
+    ]
+    facts = range(len(flow.facts[:MAX_FACTS]))
+    cells = {fact: [_cell(flow, seat, fact, unit) for seat in seats] for fact in facts}
+    unlisted = len(flow.facts) - len(facts) + max(0, flow.facts_omitted)
+    left_out = not_listed(unlisted, "further fact"), not_listed(len(flow.seats) - len(seats), "further seat")
+    table = table_of(
+        "Who knew what when",
+        [Column("Fact", "head"), *heads],
+        ([on_one_line(flow.facts[fact]), *(cell for _, cell in row)] for fact, row in cells.items()),
+        kind="knowledge",
+        foot=[
+            [f"answered {'at' if record.rounds is None else 'in round'}", *(_number(flow.answered[s]) for s in seats)],
+            ["messages sent", *(_number(flow.sent[seat]) for seat in seats)],
+            ["of them redundant", *(_number(flow.redundant[seat]) for seat in seats)],
+        ],
+        left_out=" ".join(filter(None, left_out)),
+    )
+    kinds = {str(kind) for row in cells.values() for kind, _ in row}
+    return Knowledge(table, on_one_line(prefix) if prefix else "", unit, kinds)
+
+
+def _number(value: int | None) -> str:
+    return NONE if value is None else str(value)
+
+
+def _chosen(flow: FlowRecord, record: TeamTaskRecord) -> list[int]:
+    blamed = {seat for failure in record.failures for seat in failure.seats}
+    rank = {seat: flow.seats[seat] not in blamed and not any(_lacking(flow, seat)) for seat in range(len(flow.seats))}
+    return sorted(sorted(rank, key=lambda seat: (rank[seat], seat))[:MAX_SEATS])
+
+
+def _lacking(flow: FlowRecord, seat: int) -> Iterator[bool]:
+    return (_kind(flow, seat, need) in {"late", "missing"} for need in flow.needs[seat])
+
+
+def _prefix(seats: Sequence[str]) -> str:
+    """What all names have before their last slash, which is the participant's name; empty if they differ."""
+    prefixes = {seat.rpartition("/")[0] for seat in seats}
+    return prefixes.pop() if len(prefixes) == 1 else ""
+
+
+def _kind(flow: FlowRecord, seat: int, fact: int) -> _Kind:
+    since = flow.known_from[seat][fact]
+    needed = fact in flow.needs[seat]
+    if since is None:
+        return "missing" if needed else "none"
+    if needed and since > (flow.answered[seat] or flow.end):
+        return "late"
+    return "told" if since > 0 else "held"
+
+
+def _cell(flow: FlowRecord, seat: int, fact: int, unit: str) -> tuple[_Kind, Cell]:
+    kind, since = _kind(flow, seat, fact), flow.known_from[seat][fact]
+    said = {
+        "held": "knew it from its brief",
+        "told": f"could know it from {unit} {since} on",
+        "late": f"could know it from {unit} {since} on, after its answer",
+        "missing": "needed it and never could know it",
+        "none": "never could know it, and did not need it",
+    }
+    text = {"held": "●", "missing": "✕", "none": "·"}.get(kind, str(since))
+    shade = 1 + min(3, 4 * max(0, (since or 0) - 1) // max(1, flow.end))
+    return kind, Cell(text, kind=f"{kind} shade-{shade}", about=f"{on_one_line(flow.seats[seat])} {said[kind]}")
+
+
+def fits(flow: FlowRecord) -> bool:
+    """Whether the lists of a flow go together, so that it can be drawn."""
+    seats, facts = len(flow.seats), len(flow.facts)
+    return (
+        1 <= flow.end <= LONGEST
+        and seats == len(flow.known_from) == len(flow.needs) == len(flow.answered) == len(flow.sent)
+        and seats == len(flow.redundant)
+        and all(len(known) == facts for known in flow.known_from)
+        and all(0 <= need < facts for needs in flow.needs for need in needs)
+        and all({each.sender, each.receiver} <= set(range(seats)) for each in flow.messages)
+        and all(set(each.facts) | set(each.news) <= set(range(facts)) for each in flow.messages)
+    )
