@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from concord_cli.commands.options import LOOPBACK, Quiet
+from concord_cli.commands.options import LOOPBACK, Quiet, checked_url
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.extras import needing
@@ -27,7 +27,11 @@ def evaluate(
     ] = None,
     collector: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Evaluate the traces of this collector (CONCORD_OPEN=1) instead of files."),
+        typer.Option(
+            metavar="URL",
+            callback=checked_url,
+            help="Evaluate the traces of this collector (CONCORD_OPEN=1) instead of files.",
+        ),
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Only traces with spans since then: 10m, 2h, or an ISO date.")

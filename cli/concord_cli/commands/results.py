@@ -1,4 +1,4 @@
-"""The commands that read results: `report`, `compare`, `gate`, `check`, `verify`, `rows`."""
+"""The commands that read results: `report`, `compare`, `gate`, `verify`, `rows`."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,8 +13,6 @@ from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs, needing
 
 SHIPPED_SCENARIOS = [Path("scenarios/assistant")]
-GATE_RESULTS = RESULTS_FILE.parent / "gate.json"
-CHECK_RESULTS = RESULTS_FILE.parent / "check.json"
 
 
 def report(
@@ -113,53 +111,45 @@ def compare(
         raise typer.Exit(compare_results(results, output, reference or (), as_json=as_json))
 
 
-NewVersion = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SCENARIO",
-        help="Scenario file (TOML) of the new version, with its config, or its results file to play nothing.",
-    ),
-]
-Baseline = Annotated[
-    Path | None,
-    typer.Option(metavar="RESULTS", help="Results file of the old version, whose puzzles are played again."),
-]
-Against = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="SCENARIO",
-        help="Scenario file of the old version, which plays fresh puzzles in turns with the new one: without a "
-        "baseline, or once the baseline's puzzles are used up.",
-    ),
-]
-Margin = Annotated[float, typer.Option(min=0.1, max=99, metavar="POINTS", help="The loss that passes, of 100 points.")]
-FailUnder = Annotated[
-    float | None, typer.Option(min=0, max=100, metavar="SCORE", help="Also fail if the new version scores less.")
-]
-MostPairs = Annotated[
-    int, typer.Option("--max-pairs", min=1, max=1000, help="The most fresh puzzles to play with --against.")
-]
-JUnit = Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")]
-Markdown = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Markdown file for the verdict, as for a pull request.")
-]
-
-
 def gate(
-    scenario: NewVersion,
-    baseline: Baseline = None,
-    against: Against = None,
-    margin: Margin = 10,
-    fail_under: FailUnder = None,
-    most_pairs: MostPairs = 120,
+    scenario: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenario file (TOML) of the new version, with its config, or its results file to play nothing.",
+        ),
+    ],
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="RESULTS", help="Results file of the old version, whose puzzles are played again."),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SCENARIO",
+            help="Scenario file of the old version, which plays fresh puzzles in turns with the new one: without a "
+            "baseline, or once the baseline's puzzles are used up.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(min=0.1, max=99, metavar="POINTS", help="The loss that passes, of 100 points.")
+    ] = 10,
+    fail_under: Annotated[
+        float | None, typer.Option(min=0, max=100, metavar="SCORE", help="Also fail if the new version scores less.")
+    ] = None,
+    most_pairs: Annotated[
+        int, typer.Option("--max-pairs", min=1, max=1000, help="The most fresh puzzles to play with --against.")
+    ] = 120,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="JSON file for the verdict.")
     ] = None,
     results: Annotated[
         Path, typer.Option(metavar="FILE", help="Results file of the new version to write, if it plays.")
-    ] = GATE_RESULTS,
-    junit: JUnit = None,
-    markdown: Markdown = None,
+    ] = RESULTS_FILE.parent / "gate.json",
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Markdown file for the verdict, as for a pull request.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell whether a new version of a team is worse than the old one.
@@ -170,68 +160,20 @@ def gate(
     3 nothing is shown, with the number of pairs that would do; 1 could not run; 2 invalid command line, or results that
     cannot be paired.
     """
-    _gate(
-        "gate",
-        *(scenario, baseline, against, margin, fail_under, most_pairs, results, output, junit, markdown),
-        as_json=as_json,
-    )
-
-
-def check(
-    scenario: NewVersion,
-    baseline: Baseline = None,
-    against: Against = None,
-    margin: Margin = 10,
-    fail_under: FailUnder = None,
-    most_pairs: MostPairs = 120,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Results file of the new version to write.")
-    ] = CHECK_RESULTS,
-    report: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="JSON file for the verdict.")] = None,
-    junit: JUnit = None,
-    markdown: Markdown = None,
-) -> None:
-    """Tell whether a new version of a team is worse than the old one.
-
-    It is `concord gate` under its first name, with that name's options.
-    """
-    _gate(
-        "check",
-        *(scenario, baseline, against, margin, fail_under, most_pairs, output, report, junit, markdown),
-        as_json=False,
-    )
-
-
-def _gate(
-    name: str,
-    scenario: Path,
-    baseline: Path | None,
-    against: Path | None,
-    margin: float,
-    fail_under: float | None,
-    most_pairs: int,
-    results: Path,
-    verdict: Path | None,
-    junit: Path | None,
-    markdown: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    with exit_codes(), needing(f"concord {name}", "evaluator"):
+    with exit_codes(), needing("concord gate", "evaluator"):
         from concord_cli.terminal import ProgressLog
 
         with ProgressLog() as progress:
             progress.log(f"Checking {scenario}")
-            check_programs(f"concord {name}", "green")
-            from concord_cli.check.command import CheckArguments
-            from concord_cli.check.command import check as check_version
+            check_programs("concord gate", "green")
+            from concord_cli.check.command import CheckArguments, check
             from concord_cli.check.team import LocalTeams
 
             arguments = CheckArguments(
                 *(scenario, baseline, against, margin, fail_under, most_pairs),
-                *(results, verdict, junit, markdown, as_json),
+                *(results, output, junit, markdown, as_json),
             )
-            raise typer.Exit(execute(check_version(arguments, LocalTeams(progress).open, progress)))
+            raise typer.Exit(execute(check(arguments, LocalTeams(progress).open, progress)))
 
 
 def verify(
@@ -320,4 +262,6 @@ def rows(
     with exit_codes(), needing("concord rows", "evaluator,tables"):
         from concord_cli.row_table import write_table
 
+        if as_json and output is not None:
+            raise UsageError("--json prints, and --output writes a file: give one of them")
         write_table(results, of.value, output, as_json=as_json)

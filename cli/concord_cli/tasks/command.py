@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -206,12 +207,12 @@ def _brief_tokens(task: SuiteTask) -> float:
 
 
 def _generate(instance: Instance, secret: str | None = None) -> SuiteTask:
-    family = _family(instance.family)
-    try:
+    family, master = _family(instance.family), b""
+    if instance.topology not in set(Topology):
+        raise UsageError(f"no topology is called {instance.topology!r}: one of {', '.join(Topology)}")
+    topology = Topology(instance.topology)
+    with suppress(ValueError):
         master = bytes.fromhex(secret or instance.secret or secrets.token_hex(SECRET_BYTES))
-        topology = Topology(instance.topology)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     if len(master) != SECRET_BYTES:
         raise UsageError(f"a secret has {2 * SECRET_BYTES} hexadecimal digits")
     own = instance_secret(master, family.name, f"{instance.task or family.name}:{instance.run}", instance.attempt)
