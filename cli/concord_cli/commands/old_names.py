@@ -51,7 +51,7 @@ def _check(rest: Sequence[str]) -> list[str]:
 
 _OF_CHECK: Final = {"--output": "--results", "--json": "--output"}
 
-_KEPT: Final[dict[str, Callable[[Sequence[str]], list[str]]]] = {"green": _now("serve"), "check": _check}
+KEPT: Final[dict[str, Callable[[Sequence[str]], list[str]]]] = {"green": _now("serve"), "check": _check}
 """Names that manifests and workflows call, and that stay for good."""
 
 
@@ -63,4 +63,4 @@ def present(arguments: Sequence[str]) -> list[str]:
             old = " ".join(arguments[:length])
             typer.echo(f"concord: `{old}` is now `concord {name}`, and will end with version 2.0", err=True)
             return rewritten(arguments[length:])
-    return _KEPT.get(arguments[0], _now(arguments[0]))(arguments[1:]) if arguments else []
+    return KEPT.get(arguments[0], _now(arguments[0]))(arguments[1:]) if arguments else []

@@ -77,7 +77,7 @@ def _usage_in_one_line() -> Iterator[None]:
     """Says what is wrong with a command line as any other error; without arguments, a group shows its help."""
     try:
         yield
-    except _UsageError as error:  # type: ignore[misc]  # Typer exports the class of no other one
+    except _UsageError as error:  # of all that a command line can have wrong
         if "\n" in (said := error.format_message()):
             raise
         said = said.replace("Value error, ", "").rstrip(".")

@@ -105,23 +105,17 @@ def evaluate(
 
                 watch_traces(collector or COLLECTOR, every)
         elif agreement:
-            from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
+            from concord_cli.judge.agreement import calibrate_judge
 
-            [labelled] = paths or [Path()]
+            [labels] = paths or [Path()]
             with _judge_warnings():
-                execute(calibrate_judge(CalibrateArguments(labelled, output, samples, rules, config, quiet)))
+                execute(calibrate_judge(labels, output, samples, config, rules=rules, quiet=quiet))
         elif rejudge:
-            from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
+            from concord_cli.judge.rejudge import rejudge_traces
 
+            given = (paths or [], output, samples, format_name, config, _redaction(redact))
             with _judge_warnings():
-                execute(
-                    rejudge_traces(
-                        RejudgeArguments(
-                            *(paths or [], output, samples, rules, format_name, config, quiet, judge_content),
-                            _redaction(redact),
-                        )
-                    )
-                )
+                execute(rejudge_traces(*given, rules=rules, quiet=quiet, content=judge_content))
         else:
             with terminable() as reraise:
                 from concord_cli.evaluate.command import EvaluateArguments, evaluate_collector

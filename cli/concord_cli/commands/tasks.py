@@ -35,10 +35,9 @@ def audit(
     Exit codes: 0 no attack earns points; 1 some do, or a right answer earns none; 2 an invalid target.
     """
     with exit_codes(), needing("concord audit", "evaluator,gateway,assistant,environment"):
-        from concord_cli.audit.command import AuditArguments
         from concord_cli.audit.command import audit as audit_tasks
 
-        execute(audit_tasks(AuditArguments(targets, scenarios, instances, as_json, verbose)))
+        execute(audit_tasks(targets, scenarios, instances, as_json=as_json, verbose=verbose))
 
 
 tasks = App(help="List, show, generate, grade and estimate team tasks.", no_args_is_help=True)
