@@ -18,7 +18,7 @@ from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedErr
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.rows import TraceRows
-from concord_cli.evaluate.table import TraceLine, table_of
+from concord_cli.evaluate.table import EvaluatedTraces
 from concord_cli.results_file import COMPRESSED
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
@@ -81,12 +81,12 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
             for row in evaluation.rows_of(file, progress.advance):
                 write(row)
                 draw(row)
-        if not evaluation.lines and evaluation.unrecognised == evaluation.files_left_out != []:
+        if not evaluation.found.count and evaluation.unrecognised == evaluation.files_left_out != []:
             raise UnrecognisedError("no agent recognised in the input: nothing was evaluated")
-        if not evaluation.lines:
+        if not evaluation.found.count:
             raise AssessmentError("no trace found in the input")
     if not arguments.quiet:
-        _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
+        _show(evaluation.found, [file for file in files if file not in evaluation.files_left_out])
         if (output := arguments.output) is not None and output.suffix != COMPRESSED and output.stat().st_size > LARGE:
             size = output.stat().st_size / 1e6
             _print_line(errors, f"{output} has {size:.0f} MB: {output.name}{COMPRESSED} would have a tenth")
@@ -119,7 +119,7 @@ class _Evaluation:
     rows: TraceRows
     report: Callable[[str], None]
     reraise: Callable[[], None]
-    lines: list[TraceLine] = field(default_factory=list)
+    found: EvaluatedTraces = field(default_factory=EvaluatedTraces)
     files_left_out: list[Path] = field(default_factory=list)
     unrecognised: list[Path] = field(default_factory=list)
     records_left_out: int = 0
@@ -131,7 +131,7 @@ class _Evaluation:
 
     def rows_of(self, file: Path, on_read: Callable[[int], None]) -> Iterator[ResultRow]:
         """Yields the rows of a file's traces, as it reads them."""
-        before, faults = len(self.lines), UnreadableRecords(self.report)
+        before, faults = self.found.count, UnreadableRecords(self.report)
 
         def note(fault: FormatError) -> None:
             self.reraise()
@@ -140,13 +140,13 @@ class _Evaluation:
         try:
             traces = traces_in(file, self.arguments.format_name, on_read, note)
             for row in self.rows.of(self._noted(traces, file, faults)):
-                self.lines.append(TraceLine.of(row))
+                self.found.add(row)
                 yield row
-            if faults.count and len(self.lines) == before:
+            if faults.count and self.found.count == before:
                 raise faults.as_error(str(file))
         except FormatError as error:
             self.reraise()
-            self._leave_out(file, error, len(self.lines) - before)
+            self._leave_out(file, error, self.found.count - before)
         else:
             faults.report_held()
             self.records_left_out += faults.count
@@ -192,10 +192,10 @@ def _print_line(console: Console, text: str) -> None:
     console.print(Text(f"concord: {printable(text)}"), soft_wrap=True)
 
 
-def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
+def _show(evaluated: EvaluatedTraces, files: Sequence[Path]) -> None:
     console = output_console(WIDE)
-    console.print(table_of(evaluated))
-    console.print(f"\n{counted(len(evaluated), 'trace')} of {_files_and_folders(files)} evaluated")
+    console.print(evaluated.table())
+    console.print(f"\n{counted(evaluated.count, 'trace')} of {_files_and_folders(files)} evaluated")
 
 
 def _files_and_folders(paths: Sequence[Path]) -> str:
