@@ -176,7 +176,7 @@ async def test_a_version_below_the_least_score_fails_even_if_it_is_better(tmp_pa
 async def test_other_tasks_are_refused_after_the_first_trials(tmp_path: Path) -> None:
     teams = FakeTeams(kind=KIND.model_copy(update={"difficulty": (3,)}))
     baseline = await baseline_of(tmp_path, 0.5, runs=9)
-    with pytest.raises(UsageError, match=r"differ, by: difficulty \(\(2,\) before, \(3,\) now\)"):
+    with pytest.raises(UsageError, match=r"differ, by: difficulty \(2 before, 3 now\)"):
         await checked(arguments(scenario(tmp_path, 0.5), baseline=baseline), teams)
     assert len(teams.played[0.5]) == AT_ONCE
 
