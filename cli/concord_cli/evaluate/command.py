@@ -20,15 +20,12 @@ from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.rows import TraceRows
 from concord_cli.evaluate.table import EvaluatedTraces
 from concord_cli.results_file import COMPRESSED
-from concord_cli.terminal import ReadingProgress, output_console
+from concord_cli.terminal import WIDE, ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.formats import FORMATS, FormatError, Trace, redactor
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import METRICS
 from concord_evaluator.pipeline import EVALUATORS, without_garbage_collection
-
-WIDE = 10_000
-"""Width of the output without a terminal, so that a program finds each trace on one line."""
 
 LARGE: Final = 30 << 20
 """Bytes of a file of rows whose compression is advised."""

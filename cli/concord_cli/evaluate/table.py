@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from concord.assessment.result_row import ResultRow
@@ -14,7 +14,7 @@ from concord.trace.attributes import EdgeKind
 from concord_cli.display_text import counted
 from concord_cli.row_view.interactions import coordination_label
 from concord_cli.row_view.recorded import failure_text
-from concord_cli.terminal import plain_lines
+from concord_cli.terminal import plain_lines, plain_table
 
 MAX_LINES: Final = 30
 """Limit of the traces, and of the warnings, that the table lists; the others are counted. They fit on a screen."""
@@ -30,11 +30,8 @@ MAX_FAILURES: Final = 5
 
 
 def _table() -> Table:
-    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("trace", overflow="fold")
-    for column in ("agents", "calls", "failed", "repeated", "tokens", "score"):
-        table.add_column(column, justify="right")
-    return table
+    figures = (Column(each, justify="right") for each in ("agents", "calls", "failed", "repeated", "tokens", "score"))
+    return plain_table(Column("trace", overflow="fold"), *figures)
 
 
 @dataclass(slots=True)

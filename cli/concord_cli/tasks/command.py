@@ -13,7 +13,7 @@ import typer
 from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from concord.assessment.plan import DEFAULT_SEATS
 from concord.assessment.request import AssessmentConfig
@@ -61,14 +61,12 @@ class Instance:
 
 def families_table() -> None:
     """Prints a table of all families."""
-    table = Table(box=None, header_style="bold")
-    for heading in ("family", "group", "seats"):
-        table.add_column(heading)
-    table.add_column("chance at 5", justify="right")
-    table.add_column("task")
-    for family in installed_families():
-        seats = f"{family.seats[0]}-{family.seats[-1]}"
-        table.add_row(family.name, family.group.value, seats, f"{mean_chance(family):.0%}", family.summary)
+    chance = Column("chance at 5", justify="right")
+    table = Table("family", "group", "seats", chance, "task", box=None, header_style="bold")
+    with Console(stderr=True).status("Generating tasks of each family"):
+        for family in installed_families():
+            seats = f"{family.seats[0]}-{family.seats[-1]}"
+            table.add_row(family.name, family.group.value, seats, f"{mean_chance(family):.0%}", family.summary)
     Console(highlight=False).print(table)
 
 
@@ -149,10 +147,8 @@ def print_estimate(
             by_calls = spec.family.exchange is Exchange.CALLS
             estimates.append((spec.id, size, _by_calls(task) if by_calls else _in_rounds(task)))
     with_rounds = any(each.rounds is not None for _, _, each in estimates)
-    table = Table(box=None, header_style="bold")
-    table.add_column("task")
-    for heading in ("seats", *(["rounds"] if with_rounds else []), "calls", "tokens in", "tokens out"):
-        table.add_column(heading, justify="right")
+    headings = ("seats", *(["rounds"] if with_rounds else []), "calls", "tokens in", "tokens out")
+    table = Table("task", *(Column(each, justify="right") for each in headings), box=None, header_style="bold")
     for task_id, size, each in estimates:
         rounds = ["-" if each.rounds is None else f"{each.rounds:,}"] if with_rounds else []
         table.add_row(task_id, str(size), *rounds, *(f"{n:,}" for n in (each.calls, each.read, each.written)))
