@@ -15,40 +15,46 @@ from concord_cli.extras import check_programs, needing
 SHIPPED_SCENARIOS = [Path("scenarios/assistant")]
 
 
+Shown = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULTS",
+        help="Results file (.json or .jsonl); with --index, a folder with results files.",
+        show_default=f"{RESULTS_FILE}, or its folder",
+    ),
+]
+PageFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="HTML file to write; by default, the results file's name with .html, or index.html in the folder.",
+    ),
+]
+AsText = Annotated[bool, typer.Option("--text", help="Print the verdict, as at the end of a run.")]
+AsIndex = Annotated[
+    bool, typer.Option("--index", help="Write an index of all runs in a folder, in which two can be compared.")
+]
+TrialId = Annotated[str | None, typer.Option(metavar="ID", help="Trial to report on, instead of the whole row.")]
+AssessmentId = Annotated[
+    str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(metavar="GROUPS", help="Compare many traces by version, date or label; by all if not given."),
+]
+Since = Annotated[datetime | None, typer.Option(help="Compare the traces before a date (UTC) with those since.")]
+
+
 def report(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESULTS",
-            help="Results file (.json or .jsonl); with --index, a folder with results files.",
-            show_default=f"{RESULTS_FILE}, or its folder",
-        ),
-    ] = RESULTS_FILE,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="HTML file to write; by default, the results file's name with .html, or index.html in the folder.",
-        ),
-    ] = None,
-    text: Annotated[bool, typer.Option("--text", help="Print the verdict, as at the end of a run.")] = False,
-    index: Annotated[
-        bool, typer.Option("--index", help="Write an index of all runs in a folder, in which two can be compared.")
-    ] = False,
-    trial: Annotated[
-        str | None, typer.Option(metavar="ID", help="Trial to report on, instead of the whole row.")
-    ] = None,
-    assessment: Annotated[
-        str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="GROUPS", help="Compare many traces by version, date or label; by all if not given."),
-    ] = None,
-    at: Annotated[
-        datetime | None, typer.Option(help="Compare the traces before a date (UTC) with those since.")
-    ] = None,
+    results: Shown = RESULTS_FILE,
+    output: PageFile = None,
+    text: AsText = False,
+    index: AsIndex = False,
+    trial: TrialId = None,
+    assessment: AssessmentId = None,
+    by: Groups = None,
+    at: Since = None,
     open_page: OpenPage = False,
     verbose: Verbose = False,
 ) -> None:
@@ -111,45 +117,53 @@ def compare(
         raise typer.Exit(compare_results(results, output, reference or (), as_json=as_json))
 
 
+NewVersion = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Scenario file (TOML) of the new version, with its config, or its results file to play nothing.",
+    ),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(metavar="RESULTS", help="Results file of the old version, whose puzzles are played again."),
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="SCENARIO",
+        help="Scenario file of the old version, which plays fresh puzzles in turns with the new one: without a "
+        "baseline, or once the baseline's puzzles are used up.",
+    ),
+]
+Margin = Annotated[float, typer.Option(min=0.1, max=99, metavar="POINTS", help="The loss that passes, of 100 points.")]
+FailUnder = Annotated[
+    float | None, typer.Option(min=0, max=100, metavar="SCORE", help="Also fail if the new version scores less.")
+]
+MostPairs = Annotated[
+    int, typer.Option("--max-pairs", min=1, max=1000, help="The most fresh puzzles to play with --against.")
+]
+VerdictFile = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="JSON file for the verdict.")]
+PlayedFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="Results file of the new version to write, if it plays.")
+]
+JUnitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")]
+MarkdownFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Markdown file for the verdict, as for a pull request.")
+]
+
+
 def gate(
-    scenario: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SCENARIO",
-            help="Scenario file (TOML) of the new version, with its config, or its results file to play nothing.",
-        ),
-    ],
-    baseline: Annotated[
-        Path | None,
-        typer.Option(metavar="RESULTS", help="Results file of the old version, whose puzzles are played again."),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="SCENARIO",
-            help="Scenario file of the old version, which plays fresh puzzles in turns with the new one: without a "
-            "baseline, or once the baseline's puzzles are used up.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(min=0.1, max=99, metavar="POINTS", help="The loss that passes, of 100 points.")
-    ] = 10,
-    fail_under: Annotated[
-        float | None, typer.Option(min=0, max=100, metavar="SCORE", help="Also fail if the new version scores less.")
-    ] = None,
-    most_pairs: Annotated[
-        int, typer.Option("--max-pairs", min=1, max=1000, help="The most fresh puzzles to play with --against.")
-    ] = 120,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="JSON file for the verdict.")
-    ] = None,
-    results: Annotated[
-        Path, typer.Option(metavar="FILE", help="Results file of the new version to write, if it plays.")
-    ] = RESULTS_FILE.parent / "gate.json",
-    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Markdown file for the verdict, as for a pull request.")
-    ] = None,
+    scenario: NewVersion,
+    baseline: Baseline = None,
+    against: Against = None,
+    margin: Margin = 10,
+    fail_under: FailUnder = None,
+    most_pairs: MostPairs = 120,
+    output: VerdictFile = None,
+    results: PlayedFile = RESULTS_FILE.parent / "gate.json",
+    junit: JUnitFile = None,
+    markdown: MarkdownFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell whether a new version of a team is worse than the old one.
@@ -176,51 +190,57 @@ def gate(
             raise typer.Exit(execute(check(arguments, LocalTeams(progress).open, progress)))
 
 
+Verified = Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")]
+Sign = Annotated[bool, typer.Option("--sign", help="Also sign rows, bundles, manifests and the images' digests.")]
+BundlePath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the results.",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Public key (PEM, ed25519) to check the signature; with --sign, the private key, by default in "
+        "CONCORD_SIGNING_KEY.",
+    ),
+]
+SignatureFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
+]
+ProvenanceFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
+]
+ScenarioFolders = Annotated[
+    list[Path],
+    typer.Option(
+        "--scenarios",
+        metavar="FOLDER",
+        help="Folder with the scenarios of assistants. Only code that equals theirs is executed.",
+    ),
+]
+BundleUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The green agent from which to download the bundles that are not there, with the key in CONCORD_API_KEY.",
+    ),
+]
+
+
 def verify(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")],
-    sign: Annotated[
-        bool, typer.Option("--sign", help="Also sign rows, bundles, manifests and the images' digests.")
-    ] = False,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the "
-            "results.",
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Public key (PEM, ed25519) to check the signature; with --sign, the private key, by default in "
-            "CONCORD_SIGNING_KEY.",
-        ),
-    ] = None,
-    signature: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
-    ] = None,
-    provenance: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
-    ] = None,
-    scenarios: Annotated[
-        list[Path],
-        typer.Option(
-            "--scenarios",
-            metavar="FOLDER",
-            help="Folder with the scenarios of assistants. Only code that equals theirs is executed.",
-        ),
-    ] = SHIPPED_SCENARIOS,
-    bundle_from: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="The green agent from which to download the bundles that are not there, with the key in "
-            "CONCORD_API_KEY.",
-        ),
-    ] = None,
+    results: Verified,
+    sign: Sign = False,
+    bundle: BundlePath = None,
+    key: KeyFile = None,
+    signature: SignatureFile = None,
+    provenance: ProvenanceFile = None,
+    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+    bundle_from: BundleUrl = None,
 ) -> None:
-    """Compute results again from their bundles; check or sign them.
+    """Compute results again from their records; check or sign them.
 
     Exit codes: 0 verified; 1 a difference, a damaged bundle or a wrong signature; 2 an invalid command line or file;
     3 verified, but shards are missing.

@@ -28,7 +28,7 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with an object for each target.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every attack and every item.")] = False,
 ) -> None:
-    """Try the known cheats against tasks, and say which earn points.
+    """Attack tasks with known exploits, and list those that score.
 
     The attacks are those that audits of benchmarks look for. No model is needed.
 

@@ -96,8 +96,13 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
         raise IncompleteError(f"unreadable records skipped: {evaluation.records_left_out}")
 
 
-def evaluate_collector(url: str, since: str | None, arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
-    """Evaluates the traces of an open collector, as one file. Raises as `evaluate` does."""
+def evaluate_traces(
+    arguments: EvaluateArguments, url: str | None, since: str | None, reraise: Callable[[], None]
+) -> None:
+    """Evaluates files, or with `url` the traces of an open collector, as one file. Raises as `evaluate` does."""
+    if url is None:
+        evaluate(arguments, reraise)
+        return
     if arguments.paths or arguments.format_name:
         raise UsageError("--collector cannot be combined with files or --format")
     with OpenCollector(url) as collector:
