@@ -175,9 +175,12 @@ def gate(
     cannot be paired.
     """
     with exit_codes(), needing("concord gate", "evaluator"):
+        from rich.console import Console
+
         from concord_cli.terminal import ProgressLog
 
-        with ProgressLog() as progress:
+        # With --json, standard output is the verdict alone.
+        with ProgressLog(Console(stderr=True, highlight=False) if as_json else None) as progress:
             progress.log(f"Checking {scenario}")
             check_programs("concord gate", "green")
             from concord_cli.check.command import CheckArguments, check

@@ -13,12 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.results import Judgment
-from concord.files import read_bounded
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import read_config, traces_in
+from concord_cli.input_files import content_of, reasons
 from concord_cli.judge.rejudge import make_judge
 from concord_cli.output_files import prepare_folder, write_text
-from concord_cli.scenario.scenario_file import reasons
 from concord_cli.terminal import delayed_spinner, output_console, plain_table, plain_text
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 from concord_evaluator.offline import judge_trace
@@ -84,10 +83,7 @@ def read_labelled(path: Path) -> list[LabelledTrace]:
 
     Raises UsageError if the file is invalid, AssessmentError if a trace is.
     """
-    try:
-        lines = read_bounded(path, MAX_BYTES).splitlines()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    lines = content_of(path, MAX_BYTES).splitlines()
     found = [_labelled(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not found:
         raise UsageError(f"{path}: it contains no labelled trace")

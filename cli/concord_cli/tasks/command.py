@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import typer
 from pydantic import JsonValue, ValidationError
-from pydantic_core import from_json
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -19,7 +18,6 @@ from concord.assessment.plan import DEFAULT_SEATS
 from concord.assessment.request import AssessmentConfig
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import Exchange, FamilyTask
-from concord.files import MAX_BYTES, read_bounded
 from concord.suite import (
     Draw,
     Family,
@@ -32,8 +30,8 @@ from concord.suite import (
 )
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.errors import UsageError
+from concord_cli.input_files import json_of, reasons
 from concord_cli.results_file import read_rows
-from concord_cli.scenario.scenario_file import reasons
 from concord_cli.tasks.detectable import detectable_text
 from concord_cli.tasks.secrets import revealed_secret
 
@@ -232,12 +230,7 @@ def _family(name: str) -> Family:
 
 
 def _json_object(path: Path) -> Mapping[str, JsonValue]:
-    try:
-        document: Any = from_json(read_bounded(path, MAX_BYTES), allow_inf_nan=False)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
+    document = json_of(path)
     if not isinstance(document, dict):
         raise UsageError(f"{path}: not a JSON object")
-    return document
+    return dict(document)

@@ -269,6 +269,13 @@ def test_finished_results_are_judged_as_compare_judges_them(
     assert compared.exit_code == (3 if verdict == "not worse" else code)
 
 
+def test_with_json_standard_output_is_the_verdict_alone(tmp_path: Path) -> None:
+    before, after = results(tmp_path, "old.json", 0.5, 9), results(tmp_path, "new.json", 0.5, 9)
+    result = CliRunner().invoke(app, ["gate", str(after), "--baseline", str(before), "--json"])
+    assert json.loads(result.stdout)["verdict"] == "no difference shown"
+    assert "No difference shown" in result.stderr
+
+
 def test_what_nobody_scored_helps_no_finished_version(tmp_path: Path) -> None:
     before, after = results(tmp_path, "old.json", 0.0), results(tmp_path, "new.json", 1.0, unjudged=1)
     asked = ["check", str(after), "--baseline", str(before)]
