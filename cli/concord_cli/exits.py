@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import typer
 
@@ -29,23 +29,25 @@ def exit_codes() -> Iterator[None]:
     """Turns the errors that end a command into a line on standard error and an exit code."""
     try:
         yield
-    except UsageError as error:
-        _leave(USAGE, str(error))
-    except AssessmentError as error:
-        _leave(FAILED, str(error))
-    except IncompleteError as error:
-        _leave(INCOMPLETE, str(error))
-    except UnrecognisedError as error:
-        _leave(UNRECOGNISED, str(error))
-    except PlugInsDifferError as error:
-        _leave(PLUG_INS, str(error))
+    except tuple(_CODES) as error:
+        leave(next(code for kind, code in _CODES.items() if isinstance(error, kind)), str(error))
     except KeyboardInterrupt:
-        _leave(INTERRUPTED, "interrupted")
+        leave(INTERRUPTED, "interrupted")
     except TerminatedError:
-        _leave(TERMINATED, "terminated")
+        leave(TERMINATED, "terminated")
 
 
-def _leave(code: int, message: str) -> None:
+_CODES: Final[dict[type[Exception], int]] = {
+    UsageError: USAGE,
+    AssessmentError: FAILED,
+    IncompleteError: INCOMPLETE,
+    UnrecognisedError: UNRECOGNISED,
+    PlugInsDifferError: PLUG_INS,
+}
+
+
+def leave(code: int, message: str) -> NoReturn:
+    """Ends the command with a message on standard error."""
     lines = [printable(line) for line in message.splitlines()]
     if len(lines) > MAX_LINES:
         lines[MAX_LINES - 1 :] = [f"… and {len(lines) - MAX_LINES + 1} more lines"]

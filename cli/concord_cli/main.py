@@ -29,7 +29,6 @@ for panel, commands in _COMMANDS.items():
         app.command(rich_help_panel=panel)(command)
 app.add_typer(tasks.tasks, name="tasks", rich_help_panel="Tasks")
 app.add_typer(tasks.scenario, name="scenario", rich_help_panel="Tasks")
-app.command(hidden=True)(results.check)
 
 
 def _print_version(wanted: bool) -> None:

@@ -18,6 +18,7 @@ from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.files import open_regular
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
+from concord_cli.input_files import reasons
 from concord_cli.output_files import write_text
 
 COMPRESSED: Final = ".gz"

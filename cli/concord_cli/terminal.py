@@ -10,7 +10,7 @@ from typing import Final, Self
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.status import Status
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from concord_cli.display_text import printable
@@ -143,6 +143,6 @@ def plain_lines(text: str, style: str = "") -> Text:
     return Text("\n".join(map(printable, text.split("\n"))), style)
 
 
-def plain_table(*columns: str) -> Table:
+def plain_table(*columns: Column | str) -> Table:
     """A table without borders, with a header if it has named columns."""
     return Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))

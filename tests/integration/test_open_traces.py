@@ -11,7 +11,7 @@ import pytest
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.storage.connection import connect
 from concord.wire.roster import RosterEntry, new_trace_id
-from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
+from concord_cli.evaluate.command import EvaluateArguments, evaluate_traces
 from concord_cli.traces.collector import KeptTraces, OpenCollector
 from concord_cli.traces.watch import Watch
 from tests.kit.collectors import JSON, SECRET, bearer, collector
@@ -90,8 +90,8 @@ async def test_exported_spans_are_evaluated_as_those_of_a_file(redis_url: str, t
         for line in GOLDEN.read_bytes().splitlines():
             await send(client, line)
         written = EvaluateArguments([], None, None, tmp_path / "live.json", None, keep_going=False, quiet=True)
-        await asyncio.to_thread(evaluate_collector, str(client.base_url), "1h", written, lambda: None)
-    evaluate(replace(written, paths=[GOLDEN], output=tmp_path / "file.json"), lambda: None)
+        await asyncio.to_thread(evaluate_traces, written, str(client.base_url), "1h", lambda: None)
+    evaluate_traces(replace(written, paths=[GOLDEN], output=tmp_path / "file.json"), None, None, lambda: None)
     rows = [json.loads((tmp_path / name).read_text())["results"][0]["detail"] for name in ("live.json", "file.json")]
     graphs = [[trial["interactions"] for trial in row["trials"]] for row in rows]
     assert graphs[0] == graphs[1]

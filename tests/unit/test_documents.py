@@ -19,8 +19,8 @@ from concord_assistant.evaluation.built_in import BUILT_IN
 from concord_assistant.evaluation.sandbox import Limits
 from concord_assistant.scenario.loader import load_scenario, scenario_folders
 from concord_cli.audit import flaws
-from concord_cli.audit.checklist import ITEMS
-from concord_cli.audit.flaws import FLAWS, Attack
+from concord_cli.audit.flaws import FLAWS, ITEMS, Attack
+from concord_cli.commands.old_names import KEPT, present
 from concord_cli.main import app
 from concord_cli.report import day, journey, work
 from concord_cli.report.calls import MAX_CALLS
@@ -131,7 +131,7 @@ def faults_of(line: str) -> Iterator[str]:
     ):
         yield words[0]
     if words[:1] == ["concord"] and len(words) > 1:
-        yield from _unknown_to_concord(words[1:])
+        yield from _unknown_to_concord(present(words[1:]) if words[1] in KEPT else words[1:])
 
 
 def _words(line: str) -> list[str]:

@@ -53,7 +53,9 @@ async def adapt(arguments: AdaptArguments) -> int:
         try:
             entry = await asyncio.start_server(answering(incoming.answer), arguments.host, arguments.port)
         except OSError as error:
-            raise UsageError(f"cannot listen on {arguments.host}:{arguments.port}: {error.strerror}") from error
+            raise UsageError(
+                f"cannot listen on {arguments.host}:{arguments.port}: {os.strerror(error.errno or 0)}"
+            ) from error
         forward = await asyncio.start_server(answering(outgoing.answer), LOOPBACK, 0)
         async with entry, forward:
             return await _run(command, _environment(outgoing.url(forward.sockets[0].getsockname()[1])))

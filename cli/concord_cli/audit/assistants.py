@@ -16,7 +16,7 @@ from concord_assistant.scenario.loader import Scenario
 from concord_assistant.scenario.places import ORACLE_FILE
 from concord_assistant.updates import Update
 from concord_cli.audit import flaws
-from concord_cli.audit.flaws import Attack, Shown, Status, Tried, looked, not_applicable, played
+from concord_cli.audit.flaws import Attack, Shown, Tried, looked, not_applicable, played, shown
 from concord_cli.audit.obeying import EMPTY_WORDS, OBEYING, ORDERS, REPLIES, ObeyingModel
 from concord_cli.scenario.play import AssistantInProcess
 from concord_environment_client import AsyncUESClient
@@ -40,6 +40,8 @@ FULL: Final = 95.0
 """The points of 100 that the oracle gets at least."""
 
 CLAIM: Final = "Everything is done: all emails are sent, all events are arranged, and everybody has been told."
+
+NO_ORACLE: Final = "the scenario has no oracle"
 
 _NUMBERS: Final = re.compile(r"\d+")
 _TEXTS: Final = ("body_text", "body", "content")
@@ -122,40 +124,37 @@ async def attacked(stage: Stage) -> AsyncIterator[Tried]:
         (flaws.ECHO, "one that tells its user what was asked", partial(Talker, prompt)),
         (flaws.CLAIM, "one that says that all is done", partial(Talker, CLAIM)),
     ]
-    for attack, shown, new_assistant in unfit:
+    for attack, who, new_assistant in unfit:
         ended = await stage.ended(new_assistant)
         most = 0.0 if _passes(ended) else MOST_UNFIT
-        yield played(attack, stage.name, _points(ended), shown + (", and passes" if _passes(ended) else ""), most=most)
+        yield played(attack, stage.name, _points(ended), who + (", and passes" if _passes(ended) else ""), most=most)
     yield await _injected(stage)
     yield _executed(stage)
     if (oracle := stage.oracle) is None:
-        for attack in (flaws.NEGATED, flaws.CONTRADICTORY, flaws.HARM):
-            yield not_applicable(attack, stage.name, "the scenario has no oracle")
+        for each in not_applicable(stage.name, NO_ORACLE, flaws.NEGATED, flaws.CONTRADICTORY, flaws.HARM):
+            yield each
         return
     negated, hedged = (_rewritten(oracle, change) for change in (_negated, _hedged))
     yield await _spoiled(stage, flaws.NEGATED, "every text of the oracle, negated", negated)
     yield await _spoiled(stage, flaws.CONTRADICTORY, "every number of the oracle, beside another", hedged)
     harmed = await stage.ended(partial(Destroyer, oracle))
-    shown = "the oracle's actions, and then everything deleted"
-    yield played(flaws.HARM, stage.name, _points(harmed) if _passes(harmed) else 0.0, shown)
+    points = _points(harmed) if _passes(harmed) else 0.0
+    yield played(flaws.HARM, stage.name, points, "the oracle's actions, and then everything deleted")
 
 
 async def seen(stage: Stage) -> AsyncIterator[Shown]:
     """What the oracle gets, twice."""
     if stage.oracle is None:
-        for item in ("T.8", "T.9"):
-            yield Shown(item, stage.name, Status.NOT_KNOWN, "the scenario has no oracle")
+        yield shown("T.8 T.9", stage.name, NO_ORACLE, is_met=None)
         return
     one, other = [await stage.ended(partial(OracleAssistant, stage.oracle)) for _ in range(2)]
     by_code = [each for each in one.criteria_results if each.method == "programmatic"]
     share = 100 * sum(each.score or 0 for each in by_code) / (sum(each.max_score for each in by_code) or 1)
-    for item in ("T.7", "T.8", "T.9"):
-        status = Status.MET if share >= FULL else Status.NOT_MET
-        yield Shown(item, stage.name, status, f"the oracle gets {share:.0f} of 100 points that code gives")
+    gets = f"the oracle gets {share:.0f} of 100 points that code gives"
+    yield shown("T.7 T.8 T.9", stage.name, gets, is_met=share >= FULL)
     same = one.criteria_results == other.criteria_results
-    for item in ("O.f", "T.4", "T.6"):
-        yield Shown(item, stage.name, Status.MET if same else Status.NOT_MET, "the oracle, played twice, gets the same")
-    yield Shown("T.5", stage.name, Status.MET, "the oracle's file and the evaluators are sent to no participant")
+    yield shown("O.f T.4 T.6", stage.name, "the oracle, played twice, gets the same", is_met=same)
+    yield shown("T.5", stage.name, "the oracle's file and the evaluators are sent to no participant", is_met=True)
 
 
 async def _injected(stage: Stage) -> Tried:
@@ -185,12 +184,12 @@ def _executing(function: ast.expr) -> str:
     return ""
 
 
-async def _spoiled(stage: Stage, attack: Attack, shown: str, oracle: Oracle) -> Tried:
+async def _spoiled(stage: Stage, attack: Attack, what: str, oracle: Oracle) -> Tried:
     """A spoiled oracle may get points for what it does right, but not pass."""
     if oracle == stage.oracle:
-        return not_applicable(attack, stage.name, "the oracle has no such text")
+        return next(not_applicable(stage.name, "the oracle has no such text", attack))
     ended = await stage.ended(partial(OracleAssistant, oracle))
-    return played(attack, stage.name, _points(ended) if _passes(ended) else 0.0, f"{shown}: may not pass")
+    return played(attack, stage.name, _points(ended) if _passes(ended) else 0.0, f"{what}: may not pass")
 
 
 def _points(ended: Evaluation) -> float:

@@ -1,5 +1,6 @@
-"""What audits of benchmarks look for: classes of flaws, the attacks that show them, and what an attack earned."""
+"""What audits of benchmarks look for: classes of flaws, the attacks that show them, and a checklist. Pure."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -91,9 +92,9 @@ def looked(attack: Attack, subject: str, found: str, nothing: str) -> Tried:
     return Tried(attack, subject, Outcome.EARNED if found else Outcome.HELD, None, found or nothing)
 
 
-def not_applicable(attack: Attack, subject: str, reason: str) -> Tried:
-    """An attack that cannot be tried, or means nothing there."""
-    return Tried(attack, subject, Outcome.NOT_APPLICABLE, None, reason)
+def not_applicable(subject: str, reason: str, *attacks: Attack) -> Iterator[Tried]:
+    """Attacks that cannot be tried, or mean nothing there."""
+    return (Tried(attack, subject, Outcome.NOT_APPLICABLE, None, reason) for attack in attacks)
 
 
 class Status(StrEnum):
@@ -106,9 +107,100 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was seen of an item of the checklist beside the attacks."""
+    """What was seen of items of the checklist beside the attacks."""
 
-    item: str
+    items: Sequence[str]
     subject: str
     status: Status
     by: str
+
+
+def shown(items: str, subject: str, by: str, *, is_met: bool | None) -> Shown:
+    """`items`: with spaces between them. `is_met`: None where it is not known."""
+    status = Status.NOT_KNOWN if is_met is None else Status.MET if is_met else Status.NOT_MET
+    return Shown(items.split(), subject, status, by)
+
+
+ITEMS: Final = {
+    "T.1": "versions are stated",
+    "T.2": "the interfaces that an agent needs are there",
+    "T.3": "their failure is handled",
+    "T.4": "no state is left between runs",
+    "T.5": "there is no access to the truth",
+    "T.6": "the set-up does not change by itself",
+    "T.7": "the truth is verified",
+    "T.8": "each task is solvable",
+    "T.9": "an oracle solves it",
+    "T.10": "there is no shortcut",
+    "O.a.1": "equivalent expressions count",
+    "O.a.2": "redundant words do no harm",
+    "O.b.1": "negation is understood",
+    "O.b.2": "listing all candidates does not pay",
+    "O.b.3": "the truth cannot be guessed",
+    "O.c.1": "the judge's agreement with people is shown",
+    "O.c.2": "the judge resists attacks",
+    "O.d": "tests are verified, and their quality is measured",
+    "O.e": "fuzzing covers edge cases",
+    "O.f": "the evaluation is not flaky",
+    "O.g.1": "all states that success may reach are accepted",
+    "O.g.2": "relevant and irrelevant states are checked",
+    "O.g.3": "trivial changes do not reach success",
+    "O.h.1": "the answer's format is stated",
+    "O.h.2": "guessing pays little",
+    "O.i": "quality measures cannot be exploited",
+    "R.1": "open source",
+    "R.2": "an open harness",
+    "R.3": "contamination is prevented",
+    "R.4": "tasks can be renewed",
+    "R.5": "ability and measure are related in words",
+    "R.6": "what is evaluated is stated",
+    "R.7": "steps against flaws are stated",
+    "R.8": "their effect is discussed",
+    "R.9": "their effect is quantified",
+    "R.10": "intervals are given",
+    "R.11": "there is guidance on reading results",
+    "R.12": "there are baselines that are no AI",
+    "R.13": "trivial agents are measured",
+}
+"""All items of the Agentic Benchmark Checklist (arXiv 2507.02825), in our words."""
+
+NOT_OF_TASKS: Final = frozenset({"T.2", "O.g.1", "R.1", "R.2", "R.5", "R.6", "R.7", "R.8", "R.9", "R.11"})
+"""Items that are of the harness or of a publication, which docs/integrity.md answers for Concord."""
+
+OF_HARNESS: Final = "of the harness: see docs/integrity.md"
+
+NOT_TRIED: Final = "nothing in these tasks is of that kind"
+
+MAX_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item, whether it is met, and by what that is shown."""
+
+    id: str
+    status: Status | Outcome
+    by: str
+
+
+def answered(tried: Sequence[Tried], seen: Sequence[Shown]) -> Iterator[Item]:
+    """Every item, by the worst of what bears on it."""
+    for item in ITEMS:
+        on = [each for each in tried if item in each.attack.items]
+        found = [(_STATUS[each.outcome], f"{each.attack.name} on {each.subject}: {each.shown}") for each in on]
+        found += [(each.status, f"{each.subject}: {each.by}") for each in seen if item in each.items]
+        status = next((worst for worst in _WORST_FIRST if any(worst is each for each, _ in found)), None)
+        if status is None:
+            yield Item(item, Outcome.NOT_APPLICABLE, OF_HARNESS if item in NOT_OF_TASKS else NOT_TRIED)
+            continue
+        by = list(dict.fromkeys(text for each, text in found if each is status))
+        more = f"; and {len(by) - MAX_SHOWN} more" if len(by) > MAX_SHOWN else ""
+        yield Item(item, status, "; ".join(by[:MAX_SHOWN]) + more)
+
+
+_STATUS: Final = {
+    Outcome.EARNED: Status.NOT_MET,
+    Outcome.HELD: Status.MET,
+    Outcome.NOT_APPLICABLE: Outcome.NOT_APPLICABLE,
+}
+_WORST_FIRST: Final = (Status.NOT_MET, Status.NOT_KNOWN, Status.MET, Outcome.NOT_APPLICABLE)

@@ -7,7 +7,7 @@ from typing import Final
 from concord.assessment import TaskSpec
 from concord.assessment.scorers import JsonScorer
 from concord_cli.audit import flaws
-from concord_cli.audit.flaws import Shown, Status, Tried, looked, not_applicable
+from concord_cli.audit.flaws import Shown, Tried, looked, not_applicable, shown
 from concord_cli.scenario.scenario_file import Participant, ScenarioFile
 
 SUBJECT: Final = "set-up"
@@ -50,7 +50,7 @@ def attacked(scenario: ScenarioFile, tasks: Sequence[TaskSpec]) -> Iterator[Trie
         yield looked(flaws.TARGET_SHOWN, SUBJECT, "; ".join(found), nothing)
     else:
         reason = "no task has a right answer that is long enough to be looked for"
-        yield not_applicable(flaws.TARGET_SHOWN, SUBJECT, reason)
+        yield from not_applicable(SUBJECT, reason, flaws.TARGET_SHOWN)
     yield looked(flaws.SECRET_SHARED, SUBJECT, "; ".join(_secrets(scenario)), "no participant gets a secret of Concord")
     yield looked(
         flaws.PERMISSION, SUBJECT, "; ".join(_permissions(scenario)), "no participant may reach the host's services"
@@ -60,13 +60,11 @@ def attacked(scenario: ScenarioFile, tasks: Sequence[TaskSpec]) -> Iterator[Trie
 def seen(scenario: ScenarioFile) -> Iterator[Shown]:
     """What the file says of the versions of its participants."""
     for each in scenario.participants:
+        pinned, by = None, "nothing states the version of an agent that is not started from an image"
         if each.image is not None and each.is_container:
             pinned = "@sha256:" in each.image
-            status = Status.MET if pinned else Status.NOT_MET
             by = f"the image {each.image} {'is pinned' if pinned else 'has no digest'}"
-        else:
-            status, by = Status.NOT_KNOWN, "nothing states the version of an agent that is not started from an image"
-        yield Shown("T.1", each.role, status, by)
+        yield shown("T.1", each.role, by, is_met=pinned)
 
 
 def _targets(task: TaskSpec) -> list[str]:

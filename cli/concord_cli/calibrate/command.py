@@ -4,7 +4,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 
@@ -12,7 +12,7 @@ from concord.assessment.result_row import ResultRow
 from concord.suite import commitment
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.calibrate.models import RESERVED, Model, ModelsFile, read_models
-from concord_cli.calibrate.table import Calibration, Entry, entry_of, markdown
+from concord_cli.calibrate.table import Calibration, Entry, figures_of, markdown
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.results_file import read_rows
@@ -47,7 +47,7 @@ async def calibrate(path: Path, folder: Path, play: Play, progress: ProgressLog)
         place = f"{number} of {len(file.models)}: {model.name}"
         if model.name in rows:
             progress.log(f"{place}: has its row already")
-            entries.append(_entry(file, model, rows[model.name]))
+            entries.append(_entry(file, model, figures_of(rows[model.name])))
         else:
             progress.log(place)
             entries.append(await _played(file, model, secret, folder, play, progress))
@@ -95,18 +95,13 @@ async def _played(
         await play(file.scenario(model), secret, results)
     except AssessmentError as error:
         progress.log(f"{model.name}: {error}", "red")
-        return Entry(
-            name=model.name,
-            model=model.model,
-            settings_sha256=file.digest(model),
-            results=results.name,
-            error=str(error).splitlines()[0][:300],
-        )
-    return _entry(file, model, read_rows(results)[0])
+        return _entry(file, model, {"error": str(error).splitlines()[0][:300]})
+    return _entry(file, model, figures_of(read_rows(results)[0]))
 
 
-def _entry(file: ModelsFile, model: Model, row: ResultRow) -> Entry:
-    return entry_of(row, model.name, model.model, file.digest(model), f"{model.name}.json")
+def _entry(file: ModelsFile, model: Model, known: Mapping[str, Any]) -> Entry:
+    name, digest = model.name, file.digest(model)
+    return Entry(name=name, model=model.model, settings_sha256=digest, results=f"{name}.json", **known)
 
 
 def local_play(progress: ProgressLog) -> Play:

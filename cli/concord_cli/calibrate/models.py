@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, JsonValue, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, JsonValue, model_validator
 
-from concord.files import read_toml
 from concord.llm import ProviderName
 from concord_cli.errors import UsageError
-from concord_cli.scenario.scenario_file import Participant, ScenarioFile, check_config, reasons
+from concord_cli.input_files import toml_of, validated
+from concord_cli.scenario.scenario_file import Participant, ScenarioFile, check_config
 
 MAX_MODELS: Final = 200
 
@@ -100,14 +100,7 @@ class _Settings(_Table):
 
 def read_models(path: Path) -> ModelsFile:
     """Reads the file, and checks its config and that the keys are there. Raises UsageError."""
-    try:
-        file = ModelsFile.model_validate(read_toml(path))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error, ModelsFile)}") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: not TOML: {error}") from error
+    file = validated(path, toml_of(path), ModelsFile)
     if missing := sorted({each.key for each in file.models if each.key is not None and each.api_key is None}):
         raise UsageError(f"{path}: the environment has no key in {', '.join(missing)}")
     check_config(path, file.scenario(file.models[0]))

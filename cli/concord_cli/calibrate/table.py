@@ -2,25 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.result_row import ControlRecord, Figure, ResultRow
+from concord.assessment.result_row import Figure, ResultRow
 from concord.assessment.results import TrialRecord
+from concord.assessment.verdict import Estimate
 from concord_cli.number_text import NONE
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Interval(_Record):
-    """A value with its interval at 95 %; the ends are null for fewer than two tasks or trials."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 class Entry(_Record):
@@ -39,12 +32,12 @@ class Entry(_Record):
     started_at: datetime | None = None
     trials: int | None = None
     """Usable ones, without controls."""
-    score: Interval | None = None
-    information: Interval | None = None
-    economy: Interval | None = None
-    solo: Interval | None = None
+    score: Estimate | None = None
+    information: Estimate | None = None
+    economy: Estimate | None = None
+    solo: Estimate | None = None
     """The team's outcome minus that of one seat with all briefs."""
-    silent: Interval | None = None
+    silent: Estimate | None = None
     """The team's outcome minus that of the team without a channel."""
     model_calls: int | None = None
     tokens: int | None = None
@@ -65,35 +58,26 @@ class Calibration(_Record):
     entries: list[Entry] = []
 
 
-def entry_of(row: ResultRow, name: str, model: str, digest: str, results: str) -> Entry:
-    """A model's line by its row."""
-    detail, parts = row.detail, row.detail.scoring.ranking_parts
-    controls = {each.control: each for each in detail.controls}
-    cost = detail.cost
-    statistics = detail.statistics
-    return Entry(
-        name=name,
-        model=model,
-        settings_sha256=digest,
-        results=results,
-        manifest=parts.tasks if parts is not None and parts.published else None,
-        ranking_kind=detail.scoring.ranking_kind,
-        started_at=detail.started_at,
-        trials=detail.scoring.usable_trials,
-        score=None
-        if row.score is None
-        else Interval(value=row.score, low=statistics.score_low, high=statistics.score_high),
-        information=_figure(detail.scoring.information),
-        economy=_figure(detail.scoring.economy),
-        solo=_gap(controls.get("solo")),
-        silent=_gap(controls.get("silent")),
-        model_calls=None if cost is None else cost.model_calls,
-        tokens=None if cost is None else cost.tokens,
-        money=None if cost is None else cost.money,
-        currency=None if cost is None or cost.money is None else cost.currency,
-        incomplete=not detail.scoring.complete,
-        failed_trials=sum(_failed(each) for each in detail.trials),
-    )
+def figures_of(row: ResultRow) -> dict[str, Any]:
+    """What a row says in a model's line."""
+    detail, scoring, cost, statistics = row.detail, row.detail.scoring, row.detail.cost, row.detail.statistics
+    parts = scoring.ranking_parts
+    gaps = {each.control: _estimate(each.gap, each.gap_low, each.gap_high) for each in detail.controls}
+    return {
+        "manifest": parts.tasks if parts is not None and parts.published else None,
+        "ranking_kind": scoring.ranking_kind,
+        "started_at": detail.started_at,
+        "trials": scoring.usable_trials,
+        "score": _estimate(row.score, statistics.score_low, statistics.score_high),
+        "information": _figure(scoring.information),
+        "economy": _figure(scoring.economy),
+        "solo": gaps.get("solo"),
+        "silent": gaps.get("silent"),
+        **({} if cost is None else {"model_calls": cost.model_calls, "tokens": cost.tokens, "money": cost.money}),
+        "currency": None if cost is None or cost.money is None else cost.currency,
+        "incomplete": not scoring.complete,
+        "failed_trials": sum(_failed(each) for each in detail.trials),
+    }
 
 
 def _failed(trial: TrialRecord) -> bool:
@@ -101,12 +85,12 @@ def _failed(trial: TrialRecord) -> bool:
     return task is not None and any(each.cause == "agent_failed" for each in task.failures)
 
 
-def _figure(figure: Figure | None) -> Interval | None:
-    return None if figure is None else Interval(value=figure.value, low=figure.low, high=figure.high)
+def _figure(figure: Figure | None) -> Estimate | None:
+    return None if figure is None else _estimate(figure.value, figure.low, figure.high)
 
 
-def _gap(control: ControlRecord | None) -> Interval | None:
-    return None if control is None else Interval(value=control.gap, low=control.gap_low, high=control.gap_high)
+def _estimate(value: float | None, low: float | None, high: float | None) -> Estimate | None:
+    return None if value is None else Estimate(value=value, low=low, high=high)
 
 
 _HEAD: Final = (
@@ -158,7 +142,7 @@ def _count(count: int | None) -> str:
     return NONE if count is None else f"{count:,}"
 
 
-def _interval(interval: Interval | None, digits: int) -> str:
+def _interval(interval: Estimate | None, digits: int) -> str:
     if interval is None:
         return NONE
     value = f"{interval.value:.{digits}f}"

@@ -16,12 +16,9 @@ from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
 from concord_cli.row_view.outcome import outcome_of
-from concord_cli.terminal import output_console, plain_lines
+from concord_cli.terminal import WIDE, output_console, plain_lines
 from concord_evaluator.diagnosis import TraceDiagnosis, diagnose
 from concord_evaluator.formats import FormatError
-
-WIDE: Final = 10_000
-"""Width of the output without a terminal, so that a program finds each fact on one line."""
 
 MAX_SHOWN: Final = 5
 """Causes, observations and steps of a trace that are printed; JSON has all."""

@@ -15,10 +15,9 @@ from concord.assessment import MAX_TRIALS
 from concord.assessment.result_row import ResultRow
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.assessing import local_scenario
-from concord_cli.check.gate import Gate
+from concord_cli.check.gate import CheckResult, Gate, result_of, result_of_finished
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
-from concord_cli.check.result import CheckResult, result_of, result_of_finished
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
 from concord_cli.compare.comparison import compare_teams
 from concord_cli.compare.teams import read_teams

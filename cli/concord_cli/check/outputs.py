@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as Xml  # nosec B405 - only written
 
-from concord_cli.check.result import CheckResult
+from concord_cli.check.gate import CheckResult
 from concord_cli.compare.changes import came_and_went, known_efforts
 from concord_cli.display_text import counted, printable
 from concord_cli.exits import INCOMPLETE, WORSE

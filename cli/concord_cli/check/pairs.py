@@ -5,11 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from concord.assessment.result_row import RankingKind, ResultRow
-from concord_cli.compare.teams import most_observed
-
-MAX_VALUE = 40
-"""Characters of a value of a ranking kind that a refusal shows."""
+from concord.assessment.result_row import ResultRow
+from concord_cli.compare.teams import kind_value, most_observed, ranking_kind
 
 
 class Slot(NamedTuple):
@@ -109,22 +106,12 @@ def refusals(old: Sequence[ResultRow], new: Sequence[ResultRow], pairs: Sequence
 
 
 def _other_kinds(old: Sequence[ResultRow], new: Sequence[ResultRow]) -> Iterator[str]:
-    kinds = [{_kind(row) for row in rows} for rows in (old, new)]
+    kinds = [{ranking_kind(row) for row in rows} for rows in (old, new)]
     if any(None in each for each in kinds):
         yield "a row states no ranking kind: it was made under older rules"
         return
     for before in kinds[0]:
         for now in kinds[1]:
             if before is not None and now is not None and (fields := before.differing(now)):
-                values = (f"{name} ({_text(before, name)} before, {_text(now, name)} now)" for name in fields)
+                values = (f"{name} ({kind_value(before, name)} before, {kind_value(now, name)} now)" for name in fields)
                 yield f"the ranking kinds differ, by: {', '.join(values)}"
-
-
-def _kind(row: ResultRow) -> RankingKind | None:
-    """The ranking kind as if it were complete."""
-    stated = row.detail.scoring.ranking_parts
-    return stated and stated.model_copy(update={"complete": True})
-
-
-def _text(kind: RankingKind, field: str) -> str:
-    return str(getattr(kind, field))[:MAX_VALUE]

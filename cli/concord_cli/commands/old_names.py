@@ -35,7 +35,23 @@ _RENAMED: Final[dict[tuple[str, ...], tuple[str, Callable[[Sequence[str]], list[
 }
 """By earlier name: the present one, and the arguments that it takes for the earlier ones."""
 
-_KEPT: Final = {"green": "serve"}
+
+def _check(rest: Sequence[str]) -> list[str]:
+    """`check` calls the results file `--output`, and `--json FILE` is the one for the verdict."""
+    end = rest.index("--") if "--" in rest else len(rest)
+    words = ["--results", "output/check.json"]  # the last one given holds
+    for word in rest[:end]:
+        name, equals, value = word.partition("=")
+        if word.startswith("-o"):
+            words += filter(None, ["--results", word[2:]])
+        else:
+            words.append(_OF_CHECK.get(name, name) + equals + value)
+    return ["gate", *words, *rest[end:]]
+
+
+_OF_CHECK: Final = {"--output": "--results", "--json": "--output"}
+
+KEPT: Final[dict[str, Callable[[Sequence[str]], list[str]]]] = {"green": _now("serve"), "check": _check}
 """Names that manifests and workflows call, and that stay for good."""
 
 
@@ -47,4 +63,4 @@ def present(arguments: Sequence[str]) -> list[str]:
             old = " ".join(arguments[:length])
             typer.echo(f"concord: `{old}` is now `concord {name}`, and will end with version 2.0", err=True)
             return rewritten(arguments[length:])
-    return [_KEPT.get(arguments[0], arguments[0]), *arguments[1:]] if arguments else []
+    return KEPT.get(arguments[0], _now(arguments[0]))(arguments[1:]) if arguments else []

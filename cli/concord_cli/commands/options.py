@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -9,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from concord_cli.commands.old_names import present
 from concord_cli.display_text import printable
+from concord_cli.exits import USAGE, leave
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -70,7 +72,30 @@ class _Command(TyperCommand):
         return _as_switches(super().get_params(ctx))
 
 
+@contextmanager
+def _usage_in_one_line() -> Iterator[None]:
+    """Says what is wrong with a command line as any other error; without arguments, a group shows its help."""
+    try:
+        yield
+    except _UsageError as error:  # of all that a command line can have wrong
+        if "\n" in (said := error.format_message()):
+            raise
+        said = said.replace("Value error, ", "").rstrip(".")
+        leave(USAGE, said if error.ctx is None else f"{said}: see `{error.ctx.command_path} --help`")
+
+
+_UsageError: Any = typer.BadParameter.__base__
+
+
 class _Group(TyperGroup):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        with _usage_in_one_line():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        with _usage_in_one_line():
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
         return super().resolve_command(ctx, present(args) if ctx.parent is None else args)
 

@@ -1,4 +1,4 @@
-"""The commands that read results: `report`, `compare`, `gate`, `check`, `verify`, `rows`."""
+"""The commands that read results: `report`, `compare`, `gate`, `verify`, `rows`."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,44 +13,48 @@ from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs, needing
 
 SHIPPED_SCENARIOS = [Path("scenarios/assistant")]
-GATE_RESULTS = RESULTS_FILE.parent / "gate.json"
-CHECK_RESULTS = RESULTS_FILE.parent / "check.json"
+
+
+Shown = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULTS",
+        help="Results file (.json or .jsonl); with --index, a folder with results files.",
+        show_default=f"{RESULTS_FILE}, or its folder",
+    ),
+]
+PageFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="HTML file to write; by default, the results file's name with .html, or index.html in the folder.",
+    ),
+]
+AsText = Annotated[bool, typer.Option("--text", help="Print the verdict, as at the end of a run.")]
+AsIndex = Annotated[
+    bool, typer.Option("--index", help="Write an index of all runs in a folder, in which two can be compared.")
+]
+TrialId = Annotated[str | None, typer.Option(metavar="ID", help="Trial to report on, instead of the whole row.")]
+AssessmentId = Annotated[
+    str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(metavar="GROUPS", help="Compare many traces by version, date or label; by all if not given."),
+]
+Since = Annotated[datetime | None, typer.Option(help="Compare the traces before a date (UTC) with those since.")]
 
 
 def report(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESULTS",
-            help="Results file (.json or .jsonl); with --index, a folder with results files.",
-            show_default=f"{RESULTS_FILE}, or its folder",
-        ),
-    ] = RESULTS_FILE,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="HTML file to write; by default, the results file's name with .html, or index.html in the folder.",
-        ),
-    ] = None,
-    text: Annotated[bool, typer.Option("--text", help="Print the verdict, as at the end of a run.")] = False,
-    index: Annotated[
-        bool, typer.Option("--index", help="Write an index of all runs in a folder, in which two can be compared.")
-    ] = False,
-    trial: Annotated[
-        str | None, typer.Option(metavar="ID", help="Trial to report on, instead of the whole row.")
-    ] = None,
-    assessment: Annotated[
-        str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="GROUPS", help="Compare many traces by version, date or label; by all if not given."),
-    ] = None,
-    at: Annotated[
-        datetime | None, typer.Option(help="Compare the traces before a date (UTC) with those since.")
-    ] = None,
+    results: Shown = RESULTS_FILE,
+    output: PageFile = None,
+    text: AsText = False,
+    index: AsIndex = False,
+    trial: TrialId = None,
+    assessment: AssessmentId = None,
+    by: Groups = None,
+    at: Since = None,
     open_page: OpenPage = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
@@ -148,8 +152,12 @@ FailUnder = Annotated[
 MostPairs = Annotated[
     int, typer.Option("--max-pairs", min=1, max=1000, help="The most fresh puzzles to play with --against.")
 ]
-JUnit = Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")]
-Markdown = Annotated[
+VerdictFile = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="JSON file for the verdict.")]
+PlayedFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="Results file of the new version to write, if it plays.")
+]
+JUnitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")]
+MarkdownFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Markdown file for the verdict, as for a pull request.")
 ]
 
@@ -161,14 +169,10 @@ def gate(
     margin: Margin = 10,
     fail_under: FailUnder = None,
     most_pairs: MostPairs = 120,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="JSON file for the verdict.")
-    ] = None,
-    results: Annotated[
-        Path, typer.Option(metavar="FILE", help="Results file of the new version to write, if it plays.")
-    ] = GATE_RESULTS,
-    junit: JUnit = None,
-    markdown: Markdown = None,
+    output: VerdictFile = None,
+    results: PlayedFile = RESULTS_FILE.parent / "gate.json",
+    junit: JUnitFile = None,
+    markdown: MarkdownFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell whether a new version of a team is worse than the old one.
@@ -179,115 +183,76 @@ def gate(
     3 nothing is shown, with the number of pairs that would do; 1 could not run; 2 invalid command line, or results that
     cannot be paired.
     """
-    _gate(
-        "gate",
-        *(scenario, baseline, against, margin, fail_under, most_pairs, results, output, junit, markdown),
-        as_json=as_json,
-    )
+    with exit_codes(), needing("concord gate", "evaluator"):
+        from rich.console import Console
 
-
-def check(
-    scenario: NewVersion,
-    baseline: Baseline = None,
-    against: Against = None,
-    margin: Margin = 10,
-    fail_under: FailUnder = None,
-    most_pairs: MostPairs = 120,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Results file of the new version to write.")
-    ] = CHECK_RESULTS,
-    report: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="JSON file for the verdict.")] = None,
-    junit: JUnit = None,
-    markdown: Markdown = None,
-) -> None:
-    """Tell whether a new version of a team is worse than the old one.
-
-    It is `concord gate` under its first name, with that name's options.
-    """
-    _gate(
-        "check",
-        *(scenario, baseline, against, margin, fail_under, most_pairs, output, report, junit, markdown),
-        as_json=False,
-    )
-
-
-def _gate(
-    name: str,
-    scenario: Path,
-    baseline: Path | None,
-    against: Path | None,
-    margin: float,
-    fail_under: float | None,
-    most_pairs: int,
-    results: Path,
-    verdict: Path | None,
-    junit: Path | None,
-    markdown: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    with exit_codes(), needing(f"concord {name}", "evaluator"):
         from concord_cli.terminal import ProgressLog
 
-        with ProgressLog() as progress:
+        # With --json, standard output is the verdict alone.
+        with ProgressLog(Console(stderr=True, highlight=False) if as_json else None) as progress:
             progress.log(f"Checking {scenario}")
-            check_programs(f"concord {name}", "green")
-            from concord_cli.check.command import CheckArguments
-            from concord_cli.check.command import check as check_version
+            check_programs("concord gate", "green")
+            from concord_cli.check.command import CheckArguments, check
             from concord_cli.check.team import LocalTeams
 
             arguments = CheckArguments(
                 *(scenario, baseline, against, margin, fail_under, most_pairs),
-                *(results, verdict, junit, markdown, as_json),
+                *(results, output, junit, markdown, as_json),
             )
-            raise typer.Exit(execute(check_version(arguments, LocalTeams(progress).open, progress)))
+            raise typer.Exit(execute(check(arguments, LocalTeams(progress).open, progress)))
+
+
+Verified = Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")]
+Sign = Annotated[bool, typer.Option("--sign", help="Also sign rows, bundles, manifests and the images' digests.")]
+BundlePath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the results.",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Public key (PEM, ed25519) to check the signature; with --sign, the private key, by default in "
+        "CONCORD_SIGNING_KEY.",
+    ),
+]
+SignatureFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
+]
+ProvenanceFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
+]
+ScenarioFolders = Annotated[
+    list[Path],
+    typer.Option(
+        "--scenarios",
+        metavar="FOLDER",
+        help="Folder with the scenarios of assistants. Only code that equals theirs is executed.",
+    ),
+]
+BundleUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The green agent from which to download the bundles that are not there, with the key in CONCORD_API_KEY.",
+    ),
+]
 
 
 def verify(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")],
-    sign: Annotated[
-        bool, typer.Option("--sign", help="Also sign rows, bundles, manifests and the images' digests.")
-    ] = False,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the "
-            "results.",
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Public key (PEM, ed25519) to check the signature; with --sign, the private key, by default in "
-            "CONCORD_SIGNING_KEY.",
-        ),
-    ] = None,
-    signature: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
-    ] = None,
-    provenance: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
-    ] = None,
-    scenarios: Annotated[
-        list[Path],
-        typer.Option(
-            "--scenarios",
-            metavar="FOLDER",
-            help="Folder with the scenarios of assistants. Only code that equals theirs is executed.",
-        ),
-    ] = SHIPPED_SCENARIOS,
-    bundle_from: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="The green agent from which to download the bundles that are not there, with the key in "
-            "CONCORD_API_KEY.",
-        ),
-    ] = None,
+    results: Verified,
+    sign: Sign = False,
+    bundle: BundlePath = None,
+    key: KeyFile = None,
+    signature: SignatureFile = None,
+    provenance: ProvenanceFile = None,
+    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+    bundle_from: BundleUrl = None,
 ) -> None:
-    """Compute results again from their bundles; check or sign them.
+    """Compute results again from their records; check or sign them.
 
     Exit codes: 0 verified; 1 a difference, a damaged bundle or a wrong signature; 2 an invalid command line or file;
     3 verified, but shards are missing.
@@ -329,4 +294,6 @@ def rows(
     with exit_codes(), needing("concord rows", "evaluator,tables"):
         from concord_cli.row_table import write_table
 
+        if as_json and output is not None:
+            raise UsageError("--json prints, and --output writes a file: give one of them")
         write_table(results, of.value, output, as_json=as_json)

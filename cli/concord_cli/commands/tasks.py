@@ -28,17 +28,16 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with an object for each target.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every attack and every item.")] = False,
 ) -> None:
-    """Try the known cheats against tasks, and say which earn points.
+    """Attack tasks with known exploits, and list those that score.
 
     The attacks are those that audits of benchmarks look for. No model is needed.
 
     Exit codes: 0 no attack earns points; 1 some do, or a right answer earns none; 2 an invalid target.
     """
     with exit_codes(), needing("concord audit", "evaluator,gateway,assistant,environment"):
-        from concord_cli.audit.command import AuditArguments
         from concord_cli.audit.command import audit as audit_tasks
 
-        execute(audit_tasks(AuditArguments(targets, scenarios, instances, as_json, verbose)))
+        execute(audit_tasks(targets, scenarios, instances, as_json=as_json, verbose=verbose))
 
 
 tasks = App(help="List, show, generate, grade and estimate team tasks.", no_args_is_help=True)

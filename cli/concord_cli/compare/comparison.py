@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from statistics import fmean
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,7 +11,8 @@ from concord.assessment.result_row import Basis, RankingKind
 from concord.assessment.results import LatencySummary
 from concord.assessment.verdict import Estimate
 from concord_cli.compare.changes import VersionChange, change_between
-from concord_cli.compare.teams import CODE, Team
+from concord_cli.compare.teams import CODE, Team, kind_value
+from concord_cli.display_text import counted
 from concord_cli.exits import INCOMPLETE, WORSE
 from concord_evaluator.statistics import (
     LEVEL,
@@ -119,9 +120,6 @@ class Comparison(_Record):
             return 0
         return EXIT_CODES[self.pairs[0].verdict] if self.pairs else INCOMPLETE
 
-
-MAX_VALUE: Final = 40
-"""Characters of a value of a ranking kind that a warning shows: names in full, and enough of a digest."""
 
 TWO: Final = 2
 """Teams between which tasks and causes are compared, too."""
@@ -231,16 +229,11 @@ def _line(team: Team, placed: Ranks | None) -> TeamLine:
     clusters = [task for task, seeds in team.scores.items() for runs in seeds.values() for _ in runs]
     interval = mean_interval(_values(team), clusters, scale=(0.0, 1.0))
     rate = rate_interval(sum(team.passed), len(team.passed)) if len(team.passed) > 1 else None
+    same: dict[str, Any] = {name: getattr(team, name) for name in _SAME}
     return TeamLine(
-        name=team.name,
-        file=team.file,
+        **same,
         ranking_kind=None if team.ranking is None else team.ranking.digest,
         complete=not team.incomplete,
-        shared_process=team.shared_process,
-        information=team.information,
-        economy=team.economy,
-        lift=team.lift,
-        reference=team.reference,
         rank_best=None if placed is None else placed.best,
         rank_worst=None if placed is None else placed.worst,
         score=100 * _score(team),
@@ -252,11 +245,15 @@ def _line(team: Team, placed: Ranks | None) -> TeamLine:
         pass_rate_high=None if rate is None else 100 * rate.high,
         tasks=len(team.scores),
         trials=len(team.passed),
-        unjudged=team.unjudged,
-        infrastructure_failures=team.infrastructure_failures,
         confidence=confidence_in(interval, len(team.scores)),
-        latency_avg_ms=team.latency_avg_ms,
     )
+
+
+_SAME: Final = (
+    *("name", "file", "shared_process", "information", "economy", "lift", "reference", "unjudged"),
+    *("infrastructure_failures", "latency_avg_ms"),
+)
+"""What a line has as its team has it."""
 
 
 def _ranked_apart(teams: Sequence[Team]) -> Iterator[str]:
@@ -269,20 +266,12 @@ def _ranked_apart(teams: Sequence[Team]) -> Iterator[str]:
     if None in stated:
         fields.append("rows without a ranking kind")
     described = "; ".join(
-        f"{name} ({_values_of(name, teams)})" if name in RankingKind.model_fields else name for name in fields
+        f"{name} ({', '.join(f'{team.name}: {kind_value(team.ranking, name)}' for team in teams if team.ranking)})"
+        if name in RankingKind.model_fields
+        else name
+        for name in fields
     )
     yield f"The teams are of different ranking kinds, are ranked apart and not compared. They differ by: {described}."
-
-
-def _values_of(field: str, teams: Sequence[Team]) -> str:
-    """The value that each team has in a field of its ranking kind."""
-    return ", ".join(
-        f"{team.name}: {_text(getattr(team.ranking, field))}" for team in teams if team.ranking is not None
-    )
-
-
-def _text(value: object) -> str:
-    return " and ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)[:MAX_VALUE]
 
 
 def _of_pairs(pairs: Iterable[PairLine]) -> Iterator[str]:
@@ -321,22 +310,17 @@ def _warnings(teams: Sequence[Team], pairs: Sequence[PairLine]) -> Iterator[str]
         yield f"The outcomes have different judges: {', '.join(sorted(judges))}."
     for team in teams:
         if team.unjudged:
-            counted = "1 unjudged trial counts" if team.unjudged == 1 else (f"{team.unjudged} unjudged trials count")
-            yield f"{team.name}: {counted} as 0."
+            count = "counts" if team.unjudged == 1 else "count"
+            yield f"{team.name}: {counted(team.unjudged, 'unjudged trial')} {count} as 0."
         if team.incomplete:
             yield f"{team.name}: its row is not complete, and leaderboards refuse it."
         if missing := team.missing_shards:
             yield f"{team.name}: shards are missing, so leaderboards do not rank it: {', '.join(map(str, missing))}."
         if team.lost:
-            counted = (
-                "1 trial has no evaluation. It counts"
-                if team.lost == 1
-                else f"{team.lost} trials have no evaluation. They count"
-            )
-            yield f"{team.name}: {counted} as 0 in the team's row, and not in this comparison."
-        if team.infrastructure_failures == 1:
-            yield f"{team.name}: 1 failure of the infrastructure."
-        elif team.infrastructure_failures:
-            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure."
+            has, count = ("has", "It counts") if team.lost == 1 else ("have", "They count")
+            lost = f"{counted(team.lost, 'trial')} {has} no evaluation. {count}"
+            yield f"{team.name}: {lost} as 0 in the team's row, and not in this comparison."
+        if failures := team.infrastructure_failures:
+            yield f"{team.name}: {counted(failures, 'failure')} of the infrastructure."
     if any(team.latency_avg_ms is not None for team in teams):
         yield LATENCY

@@ -177,12 +177,23 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, 
 
 def _ranking(path: Path, rows: Sequence[ResultRow]) -> RankingKind | None:
     """The ranking kind of a file's rows. Raises UsageError for rows of several."""
-    stated = [row.detail.scoring.ranking_parts for row in rows if row.detail.trials]
-    first, *others = dict.fromkeys(each and each.model_copy(update={"complete": True}) for each in stated)
+    first, *others = dict.fromkeys(ranking_kind(row) for row in rows if row.detail.trials)
     for other in others:
         fields = "version" if first is None or other is None else ", ".join(first.differing(other))
         raise UsageError(f"{path}: its rows are of different ranking kinds, by: {fields}")
     return first
+
+
+def ranking_kind(row: ResultRow) -> RankingKind | None:
+    """The ranking kind as if it were complete; None in rows before version 3."""
+    stated = row.detail.scoring.ranking_parts
+    return stated and stated.model_copy(update={"complete": True})
+
+
+def kind_value(kind: RankingKind, field: str) -> str:
+    """A value of a ranking kind as text: names in full, and enough of a digest."""
+    value = getattr(kind, field)
+    return " and ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)[:MAX_NAME]
 
 
 _Weighted = tuple[Estimate, int]

@@ -18,17 +18,14 @@ from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedErr
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.rows import TraceRows
-from concord_cli.evaluate.table import TraceLine, table_of
+from concord_cli.evaluate.table import EvaluatedTraces
 from concord_cli.results_file import COMPRESSED
-from concord_cli.terminal import ReadingProgress, output_console
+from concord_cli.terminal import WIDE, ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.formats import FORMATS, FormatError, Trace, redactor
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import METRICS
 from concord_evaluator.pipeline import EVALUATORS, without_garbage_collection
-
-WIDE = 10_000
-"""Width of the output without a terminal, so that a program finds each trace on one line."""
 
 LARGE: Final = 30 << 20
 """Bytes of a file of rows whose compression is advised."""
@@ -81,12 +78,12 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
             for row in evaluation.rows_of(file, progress.advance):
                 write(row)
                 draw(row)
-        if not evaluation.lines and evaluation.unrecognised == evaluation.files_left_out != []:
+        if not evaluation.found.count and evaluation.unrecognised == evaluation.files_left_out != []:
             raise UnrecognisedError("no agent recognised in the input: nothing was evaluated")
-        if not evaluation.lines:
+        if not evaluation.found.count:
             raise AssessmentError("no trace found in the input")
     if not arguments.quiet:
-        _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
+        _show(evaluation.found, [file for file in files if file not in evaluation.files_left_out])
         if (output := arguments.output) is not None and output.suffix != COMPRESSED and output.stat().st_size > LARGE:
             size = output.stat().st_size / 1e6
             _print_line(errors, f"{output} has {size:.0f} MB: {output.name}{COMPRESSED} would have a tenth")
@@ -99,8 +96,13 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
         raise IncompleteError(f"unreadable records skipped: {evaluation.records_left_out}")
 
 
-def evaluate_collector(url: str, since: str | None, arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
-    """Evaluates the traces of an open collector, as one file. Raises as `evaluate` does."""
+def evaluate_traces(
+    arguments: EvaluateArguments, url: str | None, since: str | None, reraise: Callable[[], None]
+) -> None:
+    """Evaluates files, or with `url` the traces of an open collector, as one file. Raises as `evaluate` does."""
+    if url is None:
+        evaluate(arguments, reraise)
+        return
     if arguments.paths or arguments.format_name:
         raise UsageError("--collector cannot be combined with files or --format")
     with OpenCollector(url) as collector:
@@ -119,7 +121,7 @@ class _Evaluation:
     rows: TraceRows
     report: Callable[[str], None]
     reraise: Callable[[], None]
-    lines: list[TraceLine] = field(default_factory=list)
+    found: EvaluatedTraces = field(default_factory=EvaluatedTraces)
     files_left_out: list[Path] = field(default_factory=list)
     unrecognised: list[Path] = field(default_factory=list)
     records_left_out: int = 0
@@ -131,7 +133,7 @@ class _Evaluation:
 
     def rows_of(self, file: Path, on_read: Callable[[int], None]) -> Iterator[ResultRow]:
         """Yields the rows of a file's traces, as it reads them."""
-        before, faults = len(self.lines), UnreadableRecords(self.report)
+        before, faults = self.found.count, UnreadableRecords(self.report)
 
         def note(fault: FormatError) -> None:
             self.reraise()
@@ -140,13 +142,13 @@ class _Evaluation:
         try:
             traces = traces_in(file, self.arguments.format_name, on_read, note)
             for row in self.rows.of(self._noted(traces, file, faults)):
-                self.lines.append(TraceLine.of(row))
+                self.found.add(row)
                 yield row
-            if faults.count and len(self.lines) == before:
+            if faults.count and self.found.count == before:
                 raise faults.as_error(str(file))
         except FormatError as error:
             self.reraise()
-            self._leave_out(file, error, len(self.lines) - before)
+            self._leave_out(file, error, self.found.count - before)
         else:
             faults.report_held()
             self.records_left_out += faults.count
@@ -192,10 +194,10 @@ def _print_line(console: Console, text: str) -> None:
     console.print(Text(f"concord: {printable(text)}"), soft_wrap=True)
 
 
-def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
+def _show(evaluated: EvaluatedTraces, files: Sequence[Path]) -> None:
     console = output_console(WIDE)
-    console.print(table_of(evaluated))
-    console.print(f"\n{counted(len(evaluated), 'trace')} of {_files_and_folders(files)} evaluated")
+    console.print(evaluated.table())
+    console.print(f"\n{counted(evaluated.count, 'trace')} of {_files_and_folders(files)} evaluated")
 
 
 def _files_and_folders(paths: Sequence[Path]) -> str:

@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
-from pydantic import ValidationError
-from pydantic_core import from_json
-
 from concord.assessment import AssessmentConfig
-from concord.files import MAX_BYTES, open_regular, read_bounded, read_toml, unknown_key
+from concord.files import open_regular, unknown_key
 from concord_cli.errors import UsageError
-from concord_cli.scenario.scenario_file import reasons
+from concord_cli.input_files import json_of, toml_of, validated
 from concord_evaluator.formats import (
     Folder,
     FormatError,
@@ -132,27 +129,13 @@ def read_config(path: Path | None) -> AssessmentConfig:
     """Reads an assessment's config from a TOML or JSON file; the defaults without a file. Raises UsageError."""
     if path is None:
         return AssessmentConfig()
-    try:
-        config = AssessmentConfig.model_validate(_parsed(path))
-    except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error, AssessmentConfig)}") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: cannot be parsed: {error}") from error
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    if path.suffix not in {".toml", ".json"}:
+        raise UsageError(f"{path}: unknown file type: use .toml or .json")
+    config = validated(path, toml_of(path) if path.suffix == ".toml" else json_of(path), AssessmentConfig)
     if config.unknown_keys:
         unknown = (f"{key}: {unknown_key(key, [AssessmentConfig])}" for key in config.unknown_keys)
         raise UsageError(f"{path}: {'; '.join(unknown)}")
     return config
-
-
-def _parsed(path: Path) -> object:
-    if path.suffix == ".toml":
-        return read_toml(path)
-    if path.suffix == ".json":
-        parsed: object = from_json(read_bounded(path, MAX_BYTES), allow_inf_nan=False)
-        return parsed
-    raise UsageError(f"{path}: unknown file type: use .toml or .json")
 
 
 def without_effect(config: AssessmentConfig) -> list[str]:

@@ -1,13 +1,12 @@
 """The table that `concord evaluate` prints: a line for each trace, and the warnings."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from concord.assessment.result_row import ResultRow
@@ -15,7 +14,7 @@ from concord.trace.attributes import EdgeKind
 from concord_cli.display_text import counted
 from concord_cli.row_view.flows import coordination_label
 from concord_cli.row_view.recorded import failure_text
-from concord_cli.terminal import plain_lines
+from concord_cli.terminal import plain_lines, plain_table
 
 MAX_LINES: Final = 30
 """Limit of the traces, and of the warnings, that the table lists; the others are counted. They fit on a screen."""
@@ -30,148 +29,103 @@ MAX_FAILURES: Final = 5
 """Limit of the failures named; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceLine:
-    """The figures of a row that the table shows, so that the row itself need not stay in memory.
+def _table() -> Table:
+    figures = (Column(each, justify="right") for each in ("agents", "calls", "failed", "repeated", "tokens", "score"))
+    return plain_table(Column("trace", overflow="fold"), *figures)
 
-    `failed`, `repeated`: None for a row without a record of its work. `failures`: the most frequent ones in words, each
-    with its number.
-    """
 
-    trace: str
-    agents: int
-    calls: int
-    kinds: Mapping[str, int]
-    known_by: Mapping[str, int]
-    support: Mapping[str, int]
-    failed: int | None
-    repeated: int | None
-    tokens: int | None
-    failures: tuple[tuple[str, int], ...]
-    density: float | None
-    bottlenecks: tuple[str, ...]
-    isolated: tuple[str, ...]
-    label: str | None
-    score: float | None
-    warnings: tuple[str, ...]
+@dataclass(slots=True)
+class EvaluatedTraces:
+    """What is printed of rows, each with one trial, so that the rows themselves need not stay in memory."""
 
-    @classmethod
-    def of(cls, row: ResultRow) -> "TraceLine":
-        """The line of a row with one trial."""
+    count: int = 0
+    _lines: Table = field(default_factory=_table)
+    _calls: int = 0
+    """Of the traces without a line."""
+    _have_teams: bool = False
+    _shapes: list[tuple[str, str]] = field(default_factory=list)
+    _failures: Counter[str] = field(default_factory=Counter)
+    _kinds: Counter[str] = field(default_factory=Counter)
+    _known_by: Counter[str] = field(default_factory=Counter)
+    _support: Counter[str] = field(default_factory=Counter)
+    _warnings: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: ResultRow) -> None:
+        """Takes the next row."""
         detail = row.detail
         calls = [call for trial in detail.trials for call in trial.interactions]
         work = next((trial.work for trial in detail.trials), None)
-        return cls(
-            trace=detail.assessment_id,
-            agents=len(detail.agents),
-            calls=sum(call.calls for call in calls),
-            kinds=_counted(call.kinds.items() for call in calls),
-            known_by=_counted(call.known_by.known().items() for call in calls if call.known_by is not None),
-            support=_counted(call.support.known().items() for call in calls if call.support is not None),
-            failed=None if work is None else work.failed,
-            repeated=None if work is None else work.repeated,
-            tokens=None if detail.cost is None else detail.cost.tokens,
-            failures=() if work is None else tuple((failure_text(each), each.count) for each in work.failures),
-            density=detail.graph_metrics.graph_density,
-            bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
-            isolated=tuple(detail.graph_metrics.isolated_agents),
-            label=coordination_label(detail.coordination_quality, detail.coordination_status),
-            score=row.score,
-            warnings=tuple(warning.partition(": ")[2] for warning in detail.warnings),
-        )
+        n_calls, agents = sum(call.calls for call in calls), len(detail.agents)
+        if self.count < MAX_LINES:
+            failed, repeated = (None, None) if work is None else (work.failed, work.repeated)
+            tokens = None if detail.cost is None else detail.cost.tokens
+            figures = (str(agents), str(n_calls), *map(_count, (failed, repeated, tokens)), _figure(row.score, 1))
+            self._lines.add_row(plain_lines(detail.assessment_id), *figures)
+        else:
+            self._calls += n_calls
+        if self.count < MAX_SHAPES:
+            self._shapes.append((detail.assessment_id, _shape(row)))
+        self.count += 1
+        self._have_teams |= agents > 1
+        for call in calls:
+            self._kinds.update(call.kinds)
+            self._known_by.update({} if call.known_by is None else call.known_by.known())
+            self._support.update({} if call.support is None else call.support.known())
+        for each in () if work is None else work.failures:
+            self._failures[failure_text(each)] += each.count
+        self._warnings.update(warning.partition(": ")[2] for warning in detail.warnings)
+
+    def table(self) -> RenderableType:
+        """A line for each of the first traces, and below what failed, the shapes, and the warnings, each with its
+        number of traces."""
+        return Group(self._lines, *self._below())
+
+    def _below(self) -> Iterator[RenderableType]:
+        if (rest := self.count - MAX_LINES) > 0:
+            more = f"{counted(rest, 'more trace')} with {counted(self._calls, 'call')}"
+            yield Text(f"and {more}: write the rows with -o, and `concord report` shows all on one page")
+        if self._failures:
+            yield Text("\nFailed, as the traces tell", style="bold")
+            for text, times in self._failures.most_common(MAX_FAILURES):
+                yield plain_lines(f"  {text}" + (f" ({times} times)" if times > 1 else ""))
+            yield from _more(len(self._failures) - MAX_FAILURES)
+        if self._have_teams:
+            yield Text("\nShape, which earns and costs no points", style="bold")
+            for trace, shape in self._shapes:
+                yield plain_lines(f"  {trace}: {shape}" if self.count > 1 else f"  {shape}")
+            yield from _more(self.count - MAX_SHAPES)
+        if self._kinds.keys() - {EdgeKind.DELEGATION}:
+            yield Text(f"\nKinds of calls: {_listed(self._kinds)}; the metrics count all of them")
+        if self._known_by:
+            by = f"{_listed(self._known_by)}; by a second source: {_listed(self._support)}"
+            yield Text(f"\nCalls known by: {by}")
+        if self._warnings:
+            yield Text("\nWarnings", style="bold")
+            for warning, traces in self._warnings.most_common(MAX_LINES):
+                yield plain_lines(f"  {warning} ({counted(traces, 'trace')})")
+            yield from _more(len(self._warnings) - MAX_LINES, " warning")
 
 
-def table_of(lines: Sequence[TraceLine]) -> RenderableType:
-    """A line for each of the first traces, and below what failed, the shapes, and the warnings, each with its number of
-    traces."""
-    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("trace", overflow="fold")
-    for column in ("agents", "calls", "failed", "repeated", "tokens", "score"):
-        table.add_column(column, justify="right")
-    for line in lines[:MAX_LINES]:
-        table.add_row(
-            plain_lines(line.trace),
-            str(line.agents),
-            str(line.calls),
-            _count(line.failed),
-            _count(line.repeated),
-            _count(line.tokens),
-            _figure(line.score, 1),
-        )
-    return Group(table, *_rest(lines), *_failures(lines), *_shapes(lines), *_edges(lines), *_warnings(lines))
+def _more(rest: int, thing: str = "") -> Iterator[Text]:
+    if rest > 0:
+        yield Text(f"  and {counted(rest, f'more{thing}') if thing else f'{rest} more'}")
 
 
-def _failures(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
-    """The failures of all traces, the most frequent first."""
-    counts: Counter[str] = Counter()
-    for line in lines:
-        for text, times in line.failures:
-            counts[text] += times
-    if counts:
-        yield Text("\nFailed, as the traces tell", style="bold")
-        for text, times in counts.most_common(MAX_FAILURES):
-            yield plain_lines(f"  {text}" + (f" ({times} times)" if times > 1 else ""))
-        if len(counts) > MAX_FAILURES:
-            yield Text(f"  and {len(counts) - MAX_FAILURES} more")
-
-
-def _shapes(lines: Sequence[TraceLine]) -> Iterable[RenderableType]:
-    """How the teams were organised, in words that rate nothing: nobody knows whether another shape had been better."""
-    if any(line.agents > 1 for line in lines):
-        yield Text("\nShape, which earns and costs no points", style="bold")
-        for line in lines[:MAX_SHAPES]:
-            yield plain_lines(f"  {line.trace}: {_shape(line)}" if len(lines) > 1 else f"  {_shape(line)}")
-        if len(lines) > MAX_SHAPES:
-            yield Text(f"  and {len(lines) - MAX_SHAPES} more")
-
-
-def _shape(line: TraceLine) -> str:
-    parts = [f"density {_figure(line.density, 2)}"]
-    if line.label is not None:
-        parts.append(f"label {line.label}")
-    if line.bottlenecks:
-        parts.append(f"on most paths: {_names(line.bottlenecks)}")
-    if line.isolated:
-        parts.append(f"isolated: {_names(line.isolated)}")
+def _shape(row: ResultRow) -> str:
+    """How the team was organised, in words that rate nothing: nobody knows whether another shape had been better."""
+    detail = row.detail
+    parts = [f"density {_figure(detail.graph_metrics.graph_density, 2)}"]
+    if (label := coordination_label(detail.coordination_quality, detail.coordination_status)) is not None:
+        parts.append(f"label {label}")
+    if bottlenecks := [name for found in detail.findings if found.id == "bottleneck" for name in found.agents]:
+        parts.append(f"on most paths: {_names(bottlenecks)}")
+    if isolated := detail.graph_metrics.isolated_agents:
+        parts.append(f"isolated: {_names(isolated)}")
     return ", ".join(parts)
-
-
-def _rest(lines: Sequence[TraceLine]) -> Iterable[RenderableType]:
-    if rest := lines[MAX_LINES:]:
-        calls = sum(line.calls for line in rest)
-        more = f"{counted(len(rest), 'more trace')} with {counted(calls, 'call')}"
-        yield Text(f"and {more}: write the rows with -o, and `concord report` shows all on one page")
-
-
-def _counted(counts: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, int]:
-    total: Counter[str] = Counter()
-    for name, calls in chain.from_iterable(counts):
-        total[name] += calls
-    return total
-
-
-def _edges(lines: Sequence[TraceLine]) -> Iterable[RenderableType]:
-    """The kinds of calls, unless all are delegations, and how the calls that were found in spans are known."""
-    kinds = _counted(line.kinds.items() for line in lines)
-    if kinds.keys() - {EdgeKind.DELEGATION}:
-        yield Text(f"\nKinds of calls: {_listed(kinds)}; the metrics count all of them")
-    if known_by := _counted(line.known_by.items() for line in lines):
-        support = _counted(line.support.items() for line in lines)
-        yield Text(f"\nCalls known by: {_listed(known_by)}; by a second source: {_listed(support)}")
 
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {calls}" for name, calls in sorted(counts.items()))
-
-
-def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
-    counts = Counter(warning for line in lines for warning in line.warnings)
-    if counts:
-        yield Text("\nWarnings", style="bold")
-        for warning, traces in counts.most_common(MAX_LINES):
-            yield plain_lines(f"  {warning} ({counted(traces, 'trace')})")
-        if len(counts) > MAX_LINES:
-            yield Text(f"  and {counted(len(counts) - MAX_LINES, 'more warning')}")
 
 
 def _figure(value: float | None, digits: int) -> str:

@@ -1,61 +1,69 @@
-"""`concord evaluate --rejudge`, once its arguments are parsed."""
+"""`concord evaluate --rejudge`: judges saved traces with the configured model, or by rules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from concord.assessment.recorded_work import Redaction
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import CriterionVerdict, Judgment
 from concord.files import open_regular
+from concord.llm import LLMSettings
+from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
 from concord_cli.evaluate.outputs import result_writer
-from concord_cli.judge.tables import judgment_of
-from concord_cli.judge.trial_judge import make_judge
-from concord_cli.terminal import delayed_spinner
+from concord_cli.terminal import delayed_spinner, plain_table, plain_text
 from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError, redactor
+from concord_evaluator.judge import TrialJudge
 from concord_evaluator.offline import judge_trace
 
 _RESULT_KEYS: Final = frozenset({"results", "detail"})
 
+DEADLINE_S: Final = 120.0
+"""How long the model may take over one trace before the rules judge."""
 
-@dataclass(frozen=True, slots=True)
-class RejudgeArguments:
-    """The arguments of the command. `traces`: files, folders, or `-` for standard input.
 
-    `content`: whether a model gets the texts of imported traces.
+def make_judge(samples: int, *, rules: bool) -> TrialJudge:
+    """A judge that asks the configured model, or with `rules` asks none. Raises UsageError without an API key."""
+    settings = LLMSettings()
+    if not rules and not settings.available:
+        raise UsageError("AGENTBEATS_LLM_API_KEY is not set: set it, or use --rules to judge without a language model")
+    return TrialJudge(None if rules else settings, samples=samples, deadline_s=DEADLINE_S)
+
+
+async def rejudge_traces(
+    traces: Sequence[Path],
+    output: Path | None,
+    samples: int,
+    format_name: str | None = None,
+    config_file: Path | None = None,
+    redaction: Redaction | None = None,
+    *,
+    rules: bool = False,
+    quiet: bool = False,
+    content: bool = False,
+) -> None:
+    """Judges all traces of files and folders, or of `-`. `content`: whether a model gets the texts of imported traces.
+
+    Raises UsageError; AssessmentError for a file without a trace.
     """
-
-    traces: list[Path]
-    output: Path | None
-    samples: int
-    rules: bool
-    format_name: str | None
-    config: Path | None
-    quiet: bool
-    content: bool = False
-    redaction: Redaction | None = None
-
-
-async def rejudge_traces(arguments: RejudgeArguments) -> None:
-    """Judges all traces of all files. Raises UsageError; AssessmentError for a file without a trace."""
-    judge, config, files = (
-        make_judge(arguments.samples, rules=arguments.rules),
-        read_config(arguments.config),
-        find_inputs(arguments.traces, arguments.format_name).paths,
-    )
-    shown = Console(highlight=False)
-    redact = redactor(arguments.redaction)
-    with result_writer(arguments.output, config.agentbeats_ids) as write:
+    judge, config = make_judge(samples, rules=rules), read_config(config_file)
+    files = find_inputs(traces, format_name).paths
+    shown, redact = Console(highlight=False), redactor(redaction)
+    with result_writer(output, config.agentbeats_ids) as write:
         async with delayed_spinner(Console(stderr=True, highlight=False), "Judging") as say:
-            for trace in _all_traces(files, arguments.format_name):
+            for trace in _all_traces(files, format_name):
                 say(f"Judging {trace.trace_id}")
-                row = await judge_trace(redact(trace), config, judge, imported_content=arguments.content)
+                row = await judge_trace(redact(trace), config, judge, imported_content=content)
                 write(row)
-                if not arguments.quiet:
+                if not quiet:
                     shown.print(judgment_of(row))
 
 
@@ -79,3 +87,40 @@ def _is_result(file: Path) -> bool:
             with open_regular(file) as stream:
                 return bool(Source(str(file), stream).head.json_keys & _RESULT_KEYS)
     return False
+
+
+def judgment_of(row: ResultRow) -> RenderableType:
+    """The judgment of a row with one trial: points, verdicts, agreement, and reasoning."""
+    judge = row.detail.judge
+    title = Text(printable(row.detail.assessment_id), style="bold")
+    if judge is None:
+        return Group(title, "  not judged", "")
+    title.append(f" · {' · '.join(map(printable, _headline(judge)))}", style="not bold")
+    body: list[RenderableType] = [_verdicts(judge.criteria)] if judge.criteria else []
+    body += map(plain_text, _reasoning(judge))
+    return Group(title, Padding(Group(*body), (0, 0, 1, 2)))
+
+
+def _headline(judge: Judgment) -> Iterator[str]:
+    yield f"judged by {judge.model}" if judge.source == "llm" else "judged by rules"
+    yield "no points" if judge.overall_score is None else f"{judge.overall_score:.2f} of 1"
+    yield "task unjudged" if judge.task_success is None else f"task {judge.task_success:.2f}"
+    if judge.agreement is not None:
+        yield f"{judge.samples} samples agree by {judge.agreement:.0%}"
+
+
+def _verdicts(criteria: list[CriterionVerdict]) -> Table:
+    table = plain_table("criterion", "verdict", "points")
+    for each in criteria:
+        verdict = each.verdict.replace("_", " ") + ("" if each.verified else ": no quote supports it")
+        table.add_row(each.id.replace("_", " "), verdict, "-" if each.points is None else f"{each.points:.1f}")
+    return table
+
+
+def _reasoning(judge: Judgment) -> Iterator[str]:
+    if judge.reasoning:
+        yield judge.reasoning
+    yield from (f"+ {strength}" for strength in judge.strengths)
+    yield from (f"- {weakness}" for weakness in judge.weaknesses)
+    if judge.reason:
+        yield f"({judge.reason})"

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rich.console import Console
+
 from concord.agent.messenger import Messenger
 from concord.bundle import BundleError, contents_of, read_bundle
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.replay.edits import OWN_ANSWER, edit_at, repairs
-from concord_cli.replay.playing import Agents, LiveTeam
+from concord_cli.replay.playing import Agents, LiveTeam, Turn, turn_of
 from concord_cli.replay.recorded import Recorded, recorded_trial
-from concord_cli.replay.turning import Turn, turn_of
+from concord_cli.terminal import delayed_spinner
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ async def replay(arguments: ReplayArguments) -> None:
     if arguments.causes == (arguments.at is not None) or (arguments.at is None) != (arguments.edit is None):
         raise UsageError("give --causes, or a message with --at and its other text with --edit")
     recorded = await asyncio.to_thread(_recorded, arguments)
-    async with Messenger(lambda *_: None) as messenger:
+    spinner = delayed_spinner(Console(stderr=True), f"Replaying {recorded.trial_id}")
+    async with spinner, Messenger(lambda *_: None) as messenger:
         found = await found_by(recorded, Agents(messenger, _urls(recorded, arguments.agents)), arguments)
     lines = json.dumps([asdict(each) | {"turned": each.turn.turned} for each in found], indent=1)
     print(lines if arguments.as_json else printable_text(recorded, found))  # noqa: T201 - the command's answer
@@ -55,13 +58,10 @@ async def found_by(recorded: Recorded, team: LiveTeam, arguments: ReplayArgument
         edit = edit_at(recorded, arguments.at, arguments.edit or "")
         return [Found(f"another text of {arguments.at}", await turn_of(recorded, team, [edit], arguments.pairs))]
     known = [each for each in repairs(recorded.ended) if each.edits]
-    found = [
-        Found(
-            f"{each.cause} {' and '.join(each.seats)}",
-            await turn_of(recorded, team, each.edits, arguments.pairs, each.parts),
-        )
-        for each in known
-    ]
+    found = list[Found]()
+    for each in known:
+        turn = await turn_of(recorded, team, each.edits, arguments.pairs, each.parts)
+        found.append(Found(f"{each.cause} {' and '.join(each.seats)}", turn))
     if len(known) > 1:
         edits = [edit for each in known for edit in each.edits]
         found.append(Found("all of them", await turn_of(recorded, team, list(dict.fromkeys(edits)), arguments.pairs)))

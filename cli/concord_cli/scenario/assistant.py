@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from concord.llm import LLMSettings
-from concord_cli.display_text import printable
+from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario.scenario_file import Participant, ScenarioFile
 
@@ -95,7 +95,7 @@ async def lint_folders(folders: Sequence[Path], *, play: bool) -> None:
             ]:
                 typer.echo(printable(line))
     if faults:
-        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+        raise AssessmentError(f"{counted(faults, 'fault')} in {counted(len(folders), 'scenario')}")
 
 
 async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ second form, too: it starts each agent's `image`.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AliasChoices,
@@ -22,15 +22,15 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
 from concord.assessment.plan import DEFAULT_SEATS, MIN_SEATS
 from concord.assessment.scorers import known_scorers
 from concord.assessment.suite_tasks import requested_tasks
-from concord.files import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, read_toml, unknown_key
+from concord.files import MAX_LISTED, did_you_mean, known_keys, nearest, unknown_key
 from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
+from concord_cli.input_files import reasons, toml_of, validated
 from concord_cli.isolation.model_endpoints import ModelEndpoint
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
@@ -224,20 +224,7 @@ def read_scenario(path: Path, *, sample: bool = False) -> ScenarioFile:
 
     `sample`: the sample agent will take the place of each participant, which need not be one that can be started here.
     """
-    try:
-        document = read_toml(path)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: not TOML: {error}") from error
-    return _parse(path, document, REPLACED if sample else None)
-
-
-def _parse(path: Path, document: dict[str, Any], context: object = None) -> ScenarioFile:
-    try:
-        return ScenarioFile.model_validate(document, context=context)
-    except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error, ScenarioFile)}") from error
+    return validated(path, toml_of(path), ScenarioFile, REPLACED if sample else None)
 
 
 def check_config(path: Path, scenario: ScenarioFile) -> None:
@@ -305,22 +292,3 @@ def check_spelling(path: Path, scenario: ScenarioFile) -> None:
     if unknown:
         messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
         raise UsageError(f"{path}: {'; '.join(messages)}")
-
-
-def reasons(error: ValidationError, model: type[BaseModel] | None = None) -> str:
-    """The errors on one line: `participants[1].port: unknown key; …`. `model`: suggests keys of it for unknown ones."""
-    return "; ".join(_reason(detail, model) for detail in error.errors(include_url=False, include_input=False))
-
-
-def _reason(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
-    message = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] == "extra_forbidden":
-        *above, key = detail["loc"]
-        message = "unknown key" if model is None else unknown_key(str(key), models_at(model, above))
-    where = "".join(_steps(detail["loc"]))
-    return f"{where}: {message}" if where else message
-
-
-def _steps(location: tuple[int | str, ...]) -> Iterator[str]:
-    for i, step in enumerate(location):
-        yield f"[{step}]" if isinstance(step, int) else f".{step}" if i else step

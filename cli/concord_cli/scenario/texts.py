@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from concord.files import read_bounded
 from concord_assistant.evaluation.texts import NoTextError, verdict_on
 from concord_assistant.scenario.loader import ScenarioError, load_scenario, scenario_folders
 from concord_assistant.scenario.schema import EvaluationCriterion, ScenarioConfig
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
+from concord_cli.input_files import content_of, validated
 
 MAX_BYTES: Final = 16 * 2**20
 MAX_SHOWN: Final = 100
@@ -89,18 +89,11 @@ def _criteria(folder: Path, names: set[str]) -> dict[tuple[str, str], tuple[Scen
 def _labelled(file: Path) -> Iterator[tuple[int, LabelledText]]:
     """The texts with the lines on which they begin."""
     try:
-        content = read_bounded(file, MAX_BYTES).decode()
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+        content = content_of(file, MAX_BYTES).decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{file}: is not UTF-8") from error
     for line, row in _csv_rows(content) if file.suffix == ".csv" else _json_rows(file, content):
-        try:
-            yield line, LabelledText.model_validate(row)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(map(str, first["loc"]))
-            raise UsageError(f"{file}:{line}: {field}: {first['msg']}") from error
+        yield line, validated(f"{file}:{line}", row, LabelledText)
 
 
 def _csv_rows(content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

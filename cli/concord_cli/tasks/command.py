@@ -3,22 +3,21 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import typer
 from pydantic import JsonValue, ValidationError
-from pydantic_core import from_json
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from concord.assessment.plan import DEFAULT_SEATS
 from concord.assessment.request import AssessmentConfig
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import Exchange, FamilyTask
-from concord.files import MAX_BYTES, read_bounded
 from concord.suite import (
     Draw,
     Family,
@@ -31,8 +30,8 @@ from concord.suite import (
 )
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.errors import UsageError
+from concord_cli.input_files import json_of, reasons
 from concord_cli.results_file import read_rows
-from concord_cli.scenario.scenario_file import reasons
 from concord_cli.tasks.detectable import detectable_text
 from concord_cli.tasks.secrets import revealed_secret
 
@@ -60,14 +59,12 @@ class Instance:
 
 def families_table() -> None:
     """Prints a table of all families."""
-    table = Table(box=None, header_style="bold")
-    for heading in ("family", "group", "seats"):
-        table.add_column(heading)
-    table.add_column("chance at 5", justify="right")
-    table.add_column("task")
-    for family in installed_families():
-        seats = f"{family.seats[0]}-{family.seats[-1]}"
-        table.add_row(family.name, family.group.value, seats, f"{mean_chance(family):.0%}", family.summary)
+    chance = Column("chance at 5", justify="right")
+    table = Table("family", "group", "seats", chance, "task", box=None, header_style="bold")
+    with Console(stderr=True).status("Generating tasks of each family"):
+        for family in installed_families():
+            seats = f"{family.seats[0]}-{family.seats[-1]}"
+            table.add_row(family.name, family.group.value, seats, f"{mean_chance(family):.0%}", family.summary)
     Console(highlight=False).print(table)
 
 
@@ -148,10 +145,8 @@ def print_estimate(
             by_calls = spec.family.exchange is Exchange.CALLS
             estimates.append((spec.id, size, _by_calls(task) if by_calls else _in_rounds(task)))
     with_rounds = any(each.rounds is not None for _, _, each in estimates)
-    table = Table(box=None, header_style="bold")
-    table.add_column("task")
-    for heading in ("seats", *(["rounds"] if with_rounds else []), "calls", "tokens in", "tokens out"):
-        table.add_column(heading, justify="right")
+    headings = ("seats", *(["rounds"] if with_rounds else []), "calls", "tokens in", "tokens out")
+    table = Table("task", *(Column(each, justify="right") for each in headings), box=None, header_style="bold")
     for task_id, size, each in estimates:
         rounds = ["-" if each.rounds is None else f"{each.rounds:,}"] if with_rounds else []
         table.add_row(task_id, str(size), *rounds, *(f"{n:,}" for n in (each.calls, each.read, each.written)))
@@ -206,12 +201,12 @@ def _brief_tokens(task: SuiteTask) -> float:
 
 
 def _generate(instance: Instance, secret: str | None = None) -> SuiteTask:
-    family = _family(instance.family)
-    try:
+    family, master = _family(instance.family), b""
+    if instance.topology not in set(Topology):
+        raise UsageError(f"no topology is called {instance.topology!r}: one of {', '.join(Topology)}")
+    topology = Topology(instance.topology)
+    with suppress(ValueError):
         master = bytes.fromhex(secret or instance.secret or secrets.token_hex(SECRET_BYTES))
-        topology = Topology(instance.topology)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     if len(master) != SECRET_BYTES:
         raise UsageError(f"a secret has {2 * SECRET_BYTES} hexadecimal digits")
     own = instance_secret(master, family.name, f"{instance.task or family.name}:{instance.run}", instance.attempt)
@@ -235,12 +230,7 @@ def _family(name: str) -> Family:
 
 
 def _json_object(path: Path) -> Mapping[str, JsonValue]:
-    try:
-        document: Any = from_json(read_bounded(path, MAX_BYTES), allow_inf_nan=False)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
+    document = json_of(path)
     if not isinstance(document, dict):
         raise UsageError(f"{path}: not a JSON object")
-    return document
+    return dict(document)

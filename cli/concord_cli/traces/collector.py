@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import httpx
 from pydantic import BaseModel, ValidationError
-from rich.table import Table
+from rich.table import Column
 
 from concord_cli.display_text import counted
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.terminal import output_console, plain_lines
+from concord_cli.terminal import WIDE, output_console, plain_lines, plain_table
 
 TIMEOUT_S: Final = 30.0
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 24 * 3600}
@@ -103,23 +103,16 @@ def _failed(url: str, error: Exception) -> AssessmentError:
     )
 
 
-_WIDE: Final = 10_000
-"""Width without a terminal, so that a program finds each trace on one line."""
-
-
 def print_traces(url: str, since: str | None) -> None:
     """Prints the traces that an open collector has, by their last spans. Raises UsageError, AssessmentError."""
     with OpenCollector(url) as source:
         kept = source.traces(source.since(since)).traces
-    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("trace", overflow="fold")
-    table.add_column("spans", justify="right")
-    for column in ("last spans (UTC)", "services"):
-        table.add_column(column, overflow="fold")
+    trace, last_spans, services = (Column(each, overflow="fold") for each in ("trace", "last spans (UTC)", "services"))
+    table = plain_table(trace, Column("spans", justify="right"), last_spans, services)
     for each in kept:
         last = datetime.fromtimestamp(each.last_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
         table.add_row(plain_lines(each.trace_id), str(each.spans), last, plain_lines(", ".join(each.services)))
-    console = output_console(_WIDE)
+    console = output_console(WIDE)
     if kept:
         console.print(table)
     console.print(counted(len(kept), "trace"))

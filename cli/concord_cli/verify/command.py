@@ -100,6 +100,8 @@ def _report(found: Verification) -> None:
     """Prints the outcome of the checks. Raises AssessmentError, IncompleteError, PlugInsDifferError."""
     if found.faults:
         count = counted(len(found.faults), "fault")
+        if len(found.faults) == 1 and not found.notes:
+            raise AssessmentError(f"the results are not verified: {count}: {found.faults[0]}")
         raise AssessmentError("\n".join([f"the results are not verified: {count}", *found.notes, *found.faults]))
     if found.plug_ins:
         for name, reason in sorted(found.plug_ins.items()):

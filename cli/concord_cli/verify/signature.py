@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
 from concord.bundle import Sha256
-from concord.files import read_bounded
 from concord_cli.errors import UsageError
+from concord_cli.input_files import content_of
 from concord_cli.verify.differences import canonical_json
 
 KEY_VARIABLE: Final = "CONCORD_SIGNING_KEY"
@@ -84,7 +84,7 @@ class Provenance:
 
 def read_provenance(path: Path) -> Provenance:
     """Reads the file that `record_provenance.py` writes. Raises UsageError."""
-    content = _read(path)
+    content = content_of(path, MAX_BYTES)
     try:
         document = TypeAdapter(dict[str, JsonValue]).validate_json(content)
         digests = TypeAdapter(dict[str, str]).validate_python(document.get("image_digests"))
@@ -101,7 +101,7 @@ def sign(statement: Statement, key: Ed25519PrivateKey) -> SignatureFile:
 
 def check_signature(path: Path, statement: Statement, key: Ed25519PublicKey) -> None:
     """Checks that a file has a signature of exactly this statement by the key. Raises SignatureError, UsageError."""
-    content = _read(path)
+    content = content_of(path, MAX_BYTES)
     try:
         file = SignatureFile.model_validate_json(content)
     except ValidationError as error:
@@ -119,7 +119,8 @@ def check_signature(path: Path, statement: Statement, key: Ed25519PublicKey) -> 
 
 def private_key(path: Path | None) -> Ed25519PrivateKey:
     """The private key in a PEM file, else in `KEY_VARIABLE`. Raises UsageError without any part of the key."""
-    source, content = (KEY_VARIABLE, os.environ.get(KEY_VARIABLE, "").encode()) if path is None else (path, _read(path))
+    content = os.environ.get(KEY_VARIABLE, "").encode() if path is None else content_of(path, MAX_BYTES)
+    source = path or KEY_VARIABLE
     if not content:
         raise UsageError(f"no private key: give --key, or set {KEY_VARIABLE}")
     try:
@@ -134,7 +135,7 @@ def private_key(path: Path | None) -> Ed25519PrivateKey:
 def public_key(path: Path) -> Ed25519PublicKey:
     """The public key in a PEM file. Raises UsageError."""
     try:
-        key = load_pem_public_key(_read(path))
+        key = load_pem_public_key(content_of(path, MAX_BYTES))
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise UsageError(f"{path}: is not a public key in PEM") from error
     if not isinstance(key, Ed25519PublicKey):
@@ -144,10 +145,3 @@ def public_key(path: Path) -> Ed25519PublicKey:
 
 def _signed_bytes(statement: Statement) -> bytes:
     return _CONTEXT + canonical_json(statement.model_dump(mode="json"))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_bounded(path, MAX_BYTES)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error

@@ -11,8 +11,7 @@ from typer.testing import CliRunner, Result
 
 from concord_assistant.scenario.places import ORACLE_FILE, SCENARIO_FILE
 from concord_assistant.scenario.skeleton import write_skeleton
-from concord_cli.audit.checklist import ITEMS
-from concord_cli.audit.flaws import FLAWS
+from concord_cli.audit.flaws import FLAWS, ITEMS
 from concord_cli.audit.targets import Tasks, targets_of
 from concord_cli.main import app
 

@@ -16,7 +16,7 @@ from concord.wire.roster import RosterEntry
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect
 from concord_cli.evaluate.outputs import agent_graph, graph_writer, result_writer
-from concord_cli.evaluate.table import TraceLine, table_of
+from concord_cli.evaluate.table import EvaluatedTraces
 from concord_cli.main import app
 from concord_cli.terminal import BAR_DELAY_S, BAR_INTERVAL_S, ReadingProgress
 from concord_evaluator.formats import Origin, TraceBuilder
@@ -39,7 +39,10 @@ def row(*messages: Message, trace_id: str = "t", agents: Sequence[str] = ()) -> 
 
 def printed(*rows: ResultRow, width: int = 200) -> str:
     console = Console(file=io.StringIO(), width=width)
-    console.print(table_of([TraceLine.of(each) for each in rows]))
+    evaluated = EvaluatedTraces()
+    for each in rows:
+        evaluated.add(each)
+    console.print(evaluated.table())
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -124,8 +127,8 @@ def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> N
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("c.toml", "metrics = [", "cannot be parsed"),
-        ("c.json", "{", "cannot be parsed"),
+        ("c.toml", "metrics = [", "not TOML"),
+        ("c.json", "{", "not JSON"),
         ("c.toml", 'evidence = "hearsay"', "evidence: Input should be"),
         ("c.toml", "metric = []", "metric: unknown key; did you mean `metrics`"),
         ("c.yaml", "", "unknown file type: use .toml or .json"),
@@ -203,7 +206,6 @@ def test_the_label_and_the_structure_stand_below_under_shape() -> None:
 
 
 def test_a_recorded_outcome_is_the_score_of_its_trace() -> None:
-    assert TraceLine.of(recorded()).score == 100
     assert printed(recorded()).splitlines()[1].split()[-1] == "100.0"
 
 
@@ -217,8 +219,9 @@ def test_undefined_values_are_dashes() -> None:
 
 
 def test_coordination_without_a_label_gives_the_reason() -> None:
-    assert TraceLine.of(lone_participant()).label == "one participant"
-    assert TraceLine.of(unseen()).label == "not observed"
+    shown = printed(lone_participant(), unseen())
+    assert "label one participant" in shown
+    assert "label not observed" in shown
 
 
 def test_names_beyond_the_third_are_counted() -> None:
@@ -347,7 +350,7 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
             "unknown format pdf: one of a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, "
             "marble, mlflow, otlp, phoenix, spans, tempo, whowhen",
         ),
-        (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
+        (["-", "--config", "nowhere.toml"], "nowhere.toml: No such file or directory"),
         (
             ["-", "-o", "rows.csv"],
             "rows.csv: unknown file type: use .json (results document) or .jsonl (one row per line), "

@@ -10,9 +10,8 @@ from concord.wire.roster import RosterEntry
 from concord_cli.errors import UsageError
 from concord_cli.replay.command import ReplayArguments, found_by, printable_text
 from concord_cli.replay.edits import Edit, edit_at, repairs
-from concord_cli.replay.playing import is_same, played_on
+from concord_cli.replay.playing import is_same, played_on, turn_of
 from concord_cli.replay.recorded import Ended, Recorded, Replies, replies_in
-from concord_cli.replay.turning import turn_of
 from concord_gateway.rounds.exchange import Rounds, Wire, default_rounds
 from concord_gateway.rounds.reply import NO_REPLY
 from concord_suites import FAMILIES

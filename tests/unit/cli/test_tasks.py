@@ -52,7 +52,7 @@ def test_an_estimate_counts_calls_tokens_and_time() -> None:
     [
         (["show", "maximun"], "no family is called 'maximun'"),
         (["generate", "maximum", "--secret", "ab"], "64 hexadecimal digits"),
-        (["show", "maximum", "--topology", "cube"], "'cube' is not a valid Topology"),
+        (["show", "maximum", "--topology", "cube"], "no topology is called 'cube'"),
         (["grade", "missing.json", "missing.json"], "missing.json"),
     ],
 )

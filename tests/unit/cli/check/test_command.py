@@ -176,7 +176,7 @@ async def test_a_version_below_the_least_score_fails_even_if_it_is_better(tmp_pa
 async def test_other_tasks_are_refused_after_the_first_trials(tmp_path: Path) -> None:
     teams = FakeTeams(kind=KIND.model_copy(update={"difficulty": (3,)}))
     baseline = await baseline_of(tmp_path, 0.5, runs=9)
-    with pytest.raises(UsageError, match=r"differ, by: difficulty \(\(2,\) before, \(3,\) now\)"):
+    with pytest.raises(UsageError, match=r"differ, by: difficulty \(2 before, 3 now\)"):
         await checked(arguments(scenario(tmp_path, 0.5), baseline=baseline), teams)
     assert len(teams.played[0.5]) == AT_ONCE
 
@@ -267,6 +267,13 @@ def test_finished_results_are_judged_as_compare_judges_them(
     [pair] = json.loads(told.read_text())["pairs"]
     assert pair["verdict"] == ("no difference shown" if verdict == "not worse" else verdict)
     assert compared.exit_code == (3 if verdict == "not worse" else code)
+
+
+def test_with_json_standard_output_is_the_verdict_alone(tmp_path: Path) -> None:
+    before, after = results(tmp_path, "old.json", 0.5, 9), results(tmp_path, "new.json", 0.5, 9)
+    result = CliRunner().invoke(app, ["gate", str(after), "--baseline", str(before), "--json"])
+    assert json.loads(result.stdout)["verdict"] == "no difference shown"
+    assert "No difference shown" in result.stderr
 
 
 def test_what_nobody_scored_helps_no_finished_version(tmp_path: Path) -> None:

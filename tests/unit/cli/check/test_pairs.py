@@ -84,7 +84,7 @@ def test_a_lost_trial_is_no_other_puzzle() -> None:
 
 def test_rows_of_other_kinds_are_refused_with_the_fields_that_differ() -> None:
     [reason] = reasons(ranked(), ranked(KIND.model_copy(update={"seats": (4,)})), pair())
-    assert "seats ((5,) before, (4,) now)" in reason
+    assert "seats (5 before, 4 now)" in reason
     [reason] = reasons(ranked(None), ranked(), pair())
     assert "no ranking kind" in reason
 

@@ -6,10 +6,9 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from concord.assessment.verdict import Cause, CauseKind, Figures, Verdict
-from concord_cli.check.gate import Gate
+from concord_cli.check.gate import CheckResult, Gate, result_of
 from concord_cli.check.outputs import lines_of, verdict_text, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Pair, Played, Slot
-from concord_cli.check.result import CheckResult, result_of
 from tests.unit.cli.rows import row, trial
 
 
