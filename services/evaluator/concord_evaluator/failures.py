@@ -8,7 +8,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from concord.assessment.recorded_work import Nature
-from concord.trace.attributes import ERROR_TYPE, EXCEPTION, FINISH_REASON, RESPONSE_TEXT
+from concord.trace.attributes import ERROR_TYPE, EXCEPTION, FINISH_REASON, RESPONSE_TEXT, SPAN_NAME
 from concord.trace.otlp import genai
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
@@ -83,7 +83,10 @@ _BY_TYPE: Final[Sequence[tuple[Nature, re.Pattern[str]]]] = (
 _BY_MESSAGE: Final[Sequence[tuple[Nature, re.Pattern[str]]]] = (
     (
         "cancelled",
-        re.compile(r"(?:(?:the|this) )?(?:\w+ )?(?:(?:was|has been) )?(?:cancell?ed|aborted)\b", re.IGNORECASE),
+        re.compile(
+            r"(?:(?:the|this) )?(?:(?:operation|request|task|call|run|work) )?(?:(?:was|has been) )?(?:cancell?ed|aborted)\b",
+            re.IGNORECASE,
+        ),
     ),
     ("guardrail", re.compile(r".*(?:guard ?rail|tripwire)", re.IGNORECASE)),
     ("timeout", re.compile(r".*(?:time[ds]?[ _-]?out|deadline[ _]exceeded)", re.IGNORECASE)),
@@ -127,7 +130,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Failures:
-    """The failures of a run by the id of the step where they were raised, in the order of the steps.
+    """The failures of a run by the id of the step where they were raised, by their starts.
 
     `untold`: the steps that failed, and of whose failure other steps tell: frames that an exception passed on its way
     up, other callers' records of one call, and work that was cancelled because of a failure. `orphans`: the ids of the
@@ -154,7 +157,7 @@ class _Run:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps: dict[str, Step] = {}
-        for step in steps:
+        for step in sorted(steps, key=lambda each: (_start(each), each.step_id)):
             self._steps.setdefault(step.step_id, step)
         self._twins = {each.step_id for each in self._steps.values() if self._is_twin(each)}
         """Of a call by several agents, all records but the first."""
@@ -300,7 +303,8 @@ def name_of(step: Step) -> str:
     if action is not None and action.agent_invocation is not None:
         return action.agent_invocation.agent_name
     tool = None if action is None else action.tool_invocation
-    return step.name or "" if tool is None else tool.tool_name
+    own = step.name or step.additional_attributes.get(SPAN_NAME, "")
+    return own if tool is None else tool.tool_name
 
 
 def error_of(step: Step) -> str | None:

@@ -31,7 +31,7 @@ from concord.trace.report import ReportBatch
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
 from concord.wire.roster import UNKNOWN_AGENT, Roster
-from concord_evaluator.failures import Failure, error_of, failures_in
+from concord_evaluator.failures import Failure, error_of, failures_in, name_of
 from concord_evaluator.trace.reading import calls_model, text_of
 
 # The steps of a trace from a file, as far as they tell what was said, used, and failed.
@@ -191,7 +191,7 @@ def _place_of(named: Mapping[str, WorkStep], failure: Failure) -> tuple[Where, s
         return "call", at.name, at.agent
     agent, around = at.agent, at
     while agent == UNKNOWN_AGENT and around is not None:
-        agent = UNKNOWN_AGENT if around.kind in USED else around.name or UNKNOWN_AGENT
+        agent = UNKNOWN_AGENT if around.kind in USED else name_of(around.step) or UNKNOWN_AGENT
         around = named.get(around.step.parent or "")
     if at.kind == "work":
         return ("run" if failure.ended_run else "step"), agent, failure.guardrail

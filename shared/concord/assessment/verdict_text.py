@@ -148,15 +148,19 @@ def known_text(verdict: Verdict) -> str:
 def cause_text(cause: Cause) -> CauseText:
     """The words of a cause. They hold texts of agents, and are to be made printable."""
     evidence = ", ".join(_evidence(cause))
-    words = CAUSE_WORDS[cause.kind]
-    deed = f"{words.deed} ({cause.part})" if words.names_part and cause.part is not None else words.deed
+    deed = _deed(cause)
     points = "points unknown" if cause.points is None else f"{cause.points:.1f} points"
     return CauseText(_subject(cause), f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
 
 
 def deed_text(cause: Cause) -> str:
     """A cause in a few words, without its evidence and its cost."""
-    return f"{_subject(cause)} {CAUSE_WORDS[cause.kind].deed}".strip()
+    return f"{_subject(cause)} {_deed(cause)}".strip()
+
+
+def _deed(cause: Cause) -> str:
+    words = CAUSE_WORDS[cause.kind]
+    return f"{words.deed} ({cause.part})" if words.names_part and cause.part is not None else words.deed
 
 
 def change_text(change: Change) -> str:

@@ -107,6 +107,9 @@ EXCEPTION: Final = "exception"
 ERROR_TYPE: Final = "error_type"
 """Attribute of a step with an error or an exception: the type of what was thrown, or a status code."""
 
+SPAN_NAME: Final = "span_name"
+"""Attribute of own work that a span tells: the name of the span."""
+
 UNQUOTED_WORDS: Final = "words"
 """In `requests`: words of the message that the quoted text does not contain, such as those in data parts."""
 

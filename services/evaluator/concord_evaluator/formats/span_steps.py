@@ -14,6 +14,7 @@ from concord.trace.attributes import (
     FINISH_REASON,
     MODEL_INPUT,
     RESPONSE_TEXT,
+    SPAN_NAME,
     TOOL_ARGUMENTS,
     TOOL_RESULT,
     EdgeKind,
@@ -25,7 +26,6 @@ from concord.trace.otlp.content import UNKNOWN, Content
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
 from concord.trace.stored_step import CalledAgent, Invocation, Json, Step, UsedTool
 from concord.wire.roster import UNKNOWN_AGENT
-from concord_evaluator.failures import GUARDRAIL
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
 _OPERATION: Final = genai.GENAI_OPERATION[0]
@@ -90,18 +90,15 @@ def _with_texts(step: Step, said: Content) -> Step:
 
 
 def with_thrown(step: Step, span: Span, read: Span) -> Step:
-    """The step of a span with its name, if that failed or is a guardrail, and with an exception that was caught in it.
+    """The step of a span with its name, if nothing else names it, and with an exception that was caught in it.
 
     `read`: the span as its mapping read it.
     """
-    noted: dict[str, str] = {}
+    noted = {SPAN_NAME: span.name[:MAX_NAME_LENGTH]} if span.name and step.step_action is None else {}
     if not span.failed and not read.failed and span.text(genai.EXCEPTION) and not is_control_flow(span):
-        noted = {EXCEPTION: span.text(genai.EXCEPTION)[:MAX_VALUE_LENGTH]}
-        noted |= {ERROR_TYPE: kind[:MAX_VALUE_LENGTH]} if (kind := span.text(genai.THROWN_TYPE)) else {}
-    elif step.failure is None and span.operation != GUARDRAIL:
-        return step
-    name = step.name if step.step_action is not None else span.name[:MAX_NAME_LENGTH]
-    return changed(step, name=name, additional_attributes=step.additional_attributes | noted)
+        kind = span.text(genai.THROWN_TYPE)
+        noted |= {EXCEPTION: span.text(genai.EXCEPTION)[:MAX_VALUE_LENGTH], ERROR_TYPE: kind[:MAX_VALUE_LENGTH]}
+    return changed(step, additional_attributes=step.additional_attributes | noted) if noted else step
 
 
 def _asked(step: Step, name: str, said: Content) -> dict[str, Json] | None:
