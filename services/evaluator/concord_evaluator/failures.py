@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 from typing import Final, NamedTuple
 
@@ -23,7 +24,8 @@ _NAMED: Final = re.compile(
     r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exceeded|Timeout|Triggered|Cancelled|Interrupt))(?::\s*(.*))?"
 )
 _PATH: Final = re.compile(
-    r"(?:file://)?(?<![\w/.])(?:[A-Za-z]:\\|/(?:home|Users|root|tmp|var|usr|opt|srv|site|mnt|app|private|workspace|etc)/)"
+    r"(?:file://|(?<![\w/.]))"
+    r"(?:[A-Za-z]:\\|/(?:home|Users|root|tmp|var|usr|opt|srv|site|mnt|app|private|workspace|etc)/)"
     r"[^\s'\"`,;:()]*[\\/]"
 )
 _UNTOLD: Final = frozenset({"", "error", "failed", "failure", "err", "internal error", "an error occurred"})
@@ -84,7 +86,8 @@ _BY_MESSAGE: Final[Sequence[tuple[Nature, re.Pattern[str]]]] = (
     (
         "cancelled",
         re.compile(
-            r"(?:(?:the|this) )?(?:(?:operation|request|task|call|run|work) )?(?:(?:was|has been) )?(?:cancell?ed|aborted)\b",
+            r"(?:(?:the|this) )?(?:(?:operation|request|task|call|run|work) )?(?:(?:was|has been) )?"
+            r"(?:cancell?ed|aborted)\b",
             re.IGNORECASE,
         ),
     ),
@@ -97,7 +100,7 @@ def nature_of(what: Thrown) -> Nature:
     """How something failed: as its type or code says, else the first line of its message."""
     by_type = (nature for nature, pattern in _BY_TYPE if pattern.fullmatch(what.kind))
     by_message = (nature for nature, pattern in _BY_MESSAGE if pattern.match(what.message))
-    return next(by_type, None) or next(by_message, "error")
+    return next(chain(by_type, by_message), "error")
 
 
 _REFUSALS: Final = re.compile(

@@ -189,7 +189,8 @@ def _place_of(named: Mapping[str, WorkStep], failure: Failure) -> tuple[Where, s
     at = named[failure.step.step_id]
     if at.kind == "call":
         return "call", at.name, at.agent
-    agent, around = at.agent, at
+    agent = at.agent
+    around: WorkStep | None = at
     while agent == UNKNOWN_AGENT and around is not None:
         agent = UNKNOWN_AGENT if around.kind in USED else name_of(around.step) or UNKNOWN_AGENT
         around = named.get(around.step.parent or "")

@@ -65,7 +65,8 @@ class Act:
 
 
 def acts_of(reports: Iterable[Report], roster: Roster) -> list[Act]:
-    """The acts in the reports of one trace, by the times when something was said or asked; those without a time come last, by their step ids.
+    """The acts in the reports of one trace, by the times when something was said or asked; those without a time come
+    last, by their step ids.
 
     A step that several reported is read once, as the gateway observed it if it did.
     """
