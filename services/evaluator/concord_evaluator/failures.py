@@ -250,7 +250,8 @@ class _Run:
         above = list(self._ancestors(top))
         root = above[-1] if above else top
         replaced = any(self._is_thrown_later(each) for each in above)
-        followed = any(_end(top) <= self._until[key] for key in (*_followed_by(origin), self._place(top)))
+        again = map(self._place, (top, *above))  # another attempt, or the next turn of what is around it
+        followed = any(_end(top) <= self._until[key] for key in (*_followed_by(origin), *again))
         answered = any(self._answered_after(each, top) for each in (top, *above))
         handled = nature == "exception" or replaced or followed or answered
         is_tree = len(self._steps) == 1 or len(self._children) > 1

@@ -82,19 +82,13 @@ def _by_target(acts: Sequence[Act]) -> dict[tuple[str, Deed, str], list[Act]]:
 
 
 def unrepaired_failures(acts: Sequence[Act]) -> Iterator[Observation]:
-    """A call that failed, not by time, without any later call by anybody to that callee or tool that did not."""
+    """A call that failed, without any later call by anybody to that callee or tool that did not."""
     last_success = {
         (act.deed, act.to): index for index, act in enumerate(acts) if act.error is None and not act.failed_below
     }
     failed = defaultdict[tuple[str, Deed, str], list[Act]](list)
     for index, act in enumerate(acts):
-        is_timeout = act.error is not None and nature_of(thrown(act.error)) == "timeout"
-        if (
-            act.deed in _CALLS
-            and act.error is not None
-            and not is_timeout
-            and index > last_success.get((act.deed, act.to), -1)
-        ):
+        if act.deed in _CALLS and act.error is not None and index > last_success.get((act.deed, act.to), -1):
             failed[act.agent, act.deed, act.to].append(act)
     for (agent, _, to), calls in failed.items():
         quotes = [(act, act.error or "") for act in calls[-1:]]

@@ -108,6 +108,26 @@ FAULTS: Mapping[ObservationKind, tuple[list[Act], list[Act]]] = {
             says("A", "C", "Be there at 15:10, not at 14:30."),
         ],
     ),
+    ObservationKind.TIMED_OUT: (
+        [uses("A", "search", CALL, error="ReadTimeout: no answer")],
+        [uses("A", "search", CALL, error="ValueError: no such county")],
+    ),
+    ObservationKind.TURN_LIMIT: (
+        [act("A", error="MaxTurnsExceeded: Max turns (10) exceeded")],
+        [act("A", error="ValueError: no such turn")],
+    ),
+    ObservationKind.TO_AND_FRO: (
+        [says("A", "B", "Write."), says("B", "A", "Write."), says("A", "B", "Write."), says("B", "A", "Write.")],
+        [says("A", "B", "Write."), says("B", "A", "Done."), says("A", "B", "Write."), says("B", "A", "Done.")],
+    ),
+    ObservationKind.SAME_CALL: (
+        [uses("A", "search", "Lane", "none") for _ in range(3)],
+        [uses("A", "search", f"Lane {page}", "none") for page in range(3)],
+    ),
+    ObservationKind.UNBROUGHT_VALUE: (
+        [uses("B", "search", "orders", "none"), act("A", text="They total 412.90.")],
+        [uses("B", "search", "orders", "412.90"), act("A", text="They total 412.90.")],
+    ),
     ObservationKind.CHANGED_VALUE: (
         [says("A", "B", "population of Lane: 382,067"), says("B", "C", "The population of Lane is 362,067.")],
         [says("A", "B", "population of Lane: 382,067"), says("B", "C", "The population of Lane is 382067.")],
