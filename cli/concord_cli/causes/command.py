@@ -11,7 +11,7 @@ from rich.text import Text
 
 from concord.assessment.observations import observation_text
 from concord.assessment.verdict import Cause, Evidence
-from concord.assessment.verdict_text import CAUSE_WORDS
+from concord.assessment.verdict_text import deed_text
 from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
@@ -53,9 +53,7 @@ def _show(console: Console, found: TraceDiagnosis, *, as_json: bool) -> None:
 def _lines(found: TraceDiagnosis) -> Iterator[RenderableType]:
     part = "" if found.outcome in (0.0, 1.0, None) else f", outcome {found.outcome:.2f}"
     yield plain_lines(on_one_line(f"{found.trace_id}: {outcome_of(found.outcome)}{part}"))
-    yield from _block(
-        "Causes, tied by the graders to what was lost", [(_cause(each), each.evidence) for each in found.causes]
-    )
+    yield from _block("What failed, or cost points", [(_cause(each), each.evidence) for each in found.causes])
     alone = [each for each in found.observations if each.cause is None]
     yield from _block(
         "Observed; nobody has shown that it cost anything",
@@ -71,7 +69,7 @@ def _lines(found: TraceDiagnosis) -> Iterator[RenderableType]:
 
 def _cause(cause: Cause) -> str:
     points = "" if cause.points is None else f", {cause.points:.1f} points"
-    return f"{' and '.join(cause.agents)} {CAUSE_WORDS[cause.kind].deed} ({cause.certainty}{points})"
+    return f"{deed_text(cause)} ({cause.certainty}{points})"
 
 
 def _block(head: str, entries: Sequence[tuple[str, Sequence[Evidence]]]) -> Iterator[RenderableType]:

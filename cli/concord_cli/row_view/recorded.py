@@ -12,6 +12,7 @@ MAX_ERROR: Final = 120
 
 _NATURES: Final[Mapping[str, str]] = MappingProxyType(
     {"error": "failed", "timeout": "timed out", "refusal": "was refused", "exception": "recorded an exception"}
+    | {"cancelled": "was cancelled", "guardrail": "was stopped by a guardrail"}
 )
 
 
@@ -26,4 +27,5 @@ def failure_text(failure: RecordedFailure) -> str:
         "model": f"{agent}'s model {name}",
         "step": f"{agent}'s own work",
     }[failure.where]
-    return f"{subject} {_NATURES[failure.nature]}: {shortened(failure.error, MAX_ERROR)}"
+    deed = f"{_NATURES[failure.nature]}{', which was handled' if failure.handled else ''}"
+    return f"{subject} {deed}: {shortened(failure.error, MAX_ERROR)}"

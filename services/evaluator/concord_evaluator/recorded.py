@@ -1,6 +1,5 @@
 """The work that traces from files tell of: texts, uses of tools and models, failures."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum, inf
@@ -22,9 +21,6 @@ from concord.assessment.results import MAX_STEP_IDS
 from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord.trace.attributes import (
     AGENT_NAME,
-    EXCEPTION,
-    FAILED_OUTSIDE,
-    FINISH_REASON,
     MODEL_INPUT,
     RESPONSE_TEXT,
     TOOL_ARGUMENTS,
@@ -34,24 +30,19 @@ from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
-from concord.wire.roster import Roster
+from concord.wire.roster import UNKNOWN_AGENT, Roster
+from concord_evaluator.failures import Failure, error_of, failures_in, name_of
 from concord_evaluator.trace.reading import calls_model, text_of
 
 # The steps of a trace from a file, as far as they tell what was said, used, and failed.
 
 Kind = Literal["call", "tool", "model", "work"]
-Where = Literal["run", "agent", "call", "tool", "model", "step"]
+Where = Literal["run", "call", "tool", "model", "step"]
 
 USED: Final = frozenset({"tool", "model"})
 """The kinds of steps that use something."""
 
 _TEXT_OF: Final[Mapping[Kind, str]] = {"call": "text", "tool": TOOL_ARGUMENTS, "model": MODEL_INPUT, "work": "text"}
-
-_TIMEOUT: Final = re.compile(r"time[ds]?[ _-]?out|deadline[ _]exceeded", re.IGNORECASE)
-_REFUSALS: Final = re.compile(
-    r"content[_ -]?filter|refusal|safety|prohibited|blocklist|recitation|guardrail", re.IGNORECASE
-)
-"""Reasons to stop of OpenAI, Azure, Anthropic, Google and Bedrock by which a model, or a filter, refuses to answer."""
 
 
 class WorkStep(msgspec.Struct, frozen=True, gc=False):
@@ -63,9 +54,7 @@ class WorkStep(msgspec.Struct, frozen=True, gc=False):
     name: str
     asked: Mapping[str, object]
     error: str | None
-    where: Where | None
-    """Where it failed; None if it did not, or if what failed in it is told by other steps."""
-    nature: Nature
+    """In the words of its recorder, without a traceback."""
 
     @property
     def input(self) -> str:
@@ -116,9 +105,8 @@ def _step(step: Step, reporter: str, roster: Roster) -> WorkStep:
     named = attributes.get(AGENT_NAME)
     kind = _kind(step, attributes)
     name, asked = _subject(step, kind, roster)
-    where, nature, error = _failure(kind, step.failure, attributes)
     agent = roster.resolve("", named) if named else reporter
-    return WorkStep(step, kind, agent, name, asked, error, where, nature)
+    return WorkStep(step, kind, agent, name, asked, error_of(step))
 
 
 def _kind(step: Step, attributes: Mapping[str, str]) -> Kind:
@@ -141,27 +129,12 @@ def _subject(step: Step, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, 
     return tool.tool_name, tool.parameters or {}
 
 
-def _failure(kind: Kind, error: str | None, attributes: Mapping[str, str]) -> tuple[Where | None, Nature, str | None]:
-    """Where a step failed and how. Work that fails inside other work passes an error on that other steps tell."""
-    if error is not None:
-        outside = attributes.get(FAILED_OUTSIDE)
-        where: Where | None = "run" if outside == "run" else "agent" if outside == "agent" else None
-        if where is None and kind != "work":
-            where = kind
-        return where, "timeout" if _TIMEOUT.search(error) else "error", error
-    if kind == "model" and (stopped := attributes.get(FINISH_REASON)) and _REFUSALS.search(stopped):
-        return "model", "refusal", f"stopped: {stopped}"
-    if caught := attributes.get(EXCEPTION):
-        return ("step" if kind == "work" else kind), "exception", caught
-    return None, "error", None
-
-
 # Sums up the work of a trace from a file: its conversation, its uses of tools and models, and its failures.
 
 MAX_ERROR: Final = 300
 """Characters of an error."""
 
-_PLACES: Final = ("run", "agent", "call", "tool", "model", "step")
+_PLACES: Final = ("run", "call", "tool", "model", "step")
 
 
 def recorded_work(batches: Iterable[ReportBatch], roster: Roster, task: str, budget: int = EVIDENCE) -> RecordedWork:
@@ -179,30 +152,51 @@ def recorded_work(batches: Iterable[ReportBatch], roster: Roster, task: str, bud
         uses=_uses(steps)[:MAX_USES],
         failures=failures[:MAX_FAILURES],
         failures_omitted=max(0, len(failures) - MAX_FAILURES),
-        failed=sum(failure.count for failure in failures),
+        failed=sum(failure.count for failure in failures if not failure.handled),
     )
 
 
 def _failures(steps: Iterable[WorkStep]) -> list[RecordedFailure]:
     """The failures, equal ones together."""
-    groups: defaultdict[tuple[str, ...], list[WorkStep]] = defaultdict(list)
-    for step in steps:
-        if step.where is not None:
-            agent, name = (step.name, step.agent) if step.kind == "call" else (step.agent, step.name)
-            groups[step.where, step.nature, agent, name, (step.error or "")[:MAX_ERROR]].append(step)
+    named = {each.step.step_id: each for each in steps}
+    groups: defaultdict[tuple[Where, Nature, str, str, str, bool, bool], list[str]] = defaultdict(list)
+    for step_id, each in failures_in([step.step for step in named.values()]).by_step.items():
+        where, agent, name = _place_of(named, each)
+        error = each.thrown.text[:MAX_ERROR] or "error"
+        groups[where, each.nature, agent, name, error, each.handled, each.ended_run].append(step_id)
     found = [
         RecordedFailure(
-            where=group[0].where or "step",
-            nature=group[0].nature,
+            where=where,
+            nature=nature,
             agent=agent,
             name=name or None,
             error=error,
-            count=len(group),
-            step_ids=[each.step.step_id for each in group[:MAX_STEP_IDS]],
+            count=len(step_ids),
+            step_ids=step_ids[:MAX_STEP_IDS],
+            handled=handled,
+            ended_run=ended_run,
         )
-        for (_, _, agent, name, error), group in groups.items()
+        for (where, nature, agent, name, error, handled, ended_run), step_ids in groups.items()
     ]
-    return sorted(found, key=lambda each: (each.where != "run", -each.count, _PLACES.index(each.where)))
+    return sorted(found, key=lambda each: (not each.ended_run, each.handled, -each.count, _PLACES.index(each.where)))
+
+
+def _place_of(named: Mapping[str, WorkStep], failure: Failure) -> tuple[Where, str, str]:
+    """Where a failure was raised: the place, the agent, and the tool, the model, the guardrail or the caller.
+
+    What no agent did has the name of the nearest step around it that has one.
+    """
+    at = named[failure.step.step_id]
+    if at.kind == "call":
+        return "call", at.name, at.agent
+    agent = at.agent
+    around: WorkStep | None = at
+    while agent == UNKNOWN_AGENT and around is not None:
+        agent = UNKNOWN_AGENT if around.kind in USED else name_of(around.step) or UNKNOWN_AGENT
+        around = named.get(around.step.parent or "")
+    if at.kind == "work":
+        return ("run" if failure.ended_run else "step"), agent, failure.guardrail
+    return at.kind, agent if agent != UNKNOWN_AGENT else at.name, failure.guardrail or at.name
 
 
 def _uses(steps: Iterable[WorkStep]) -> list[RecordedUse]:
@@ -223,7 +217,7 @@ def _use(group: Sequence[WorkStep]) -> RecordedUse:
         kind="tool" if group[0].kind == "tool" else "model",
         name=group[0].name,
         calls=len(group),
-        failed=sum(step.where is not None for step in group),
+        failed=sum(step.error is not None for step in group),
         repeated=len(asked) - len(set(asked)) if asked else None,
         tokens=sum(tokens) if tokens else None,
         time_ms=fsum(times) if times else None,
@@ -236,7 +230,7 @@ def _chosen(steps: Sequence[WorkStep]) -> tuple[list[WorkStep], int]:
     ordered = sorted(told, key=_place)
     if len(ordered) <= MAX_SAID:
         return ordered, 0
-    failed = [index for index, step in enumerate(ordered) if step.where is not None]
+    failed = [index for index, step in enumerate(ordered) if step.error is not None]
     ends = [index for pair in zip(range(MAX_SAID), range(len(ordered) - 1, -1, -1), strict=False) for index in pair]
     chosen = dict.fromkeys([*failed, *ends])
     return [ordered[index] for index in sorted(list(chosen)[:MAX_SAID])], len(ordered) - MAX_SAID

@@ -28,6 +28,14 @@ class ObservationKind(StrEnum):
     WORK_AFTER_END = "work_after_end"
     UNREPAIRED_FAILURE = "unrepaired_failure"
     """A failed call that nobody repaired."""
+    TIMED_OUT = "timed_out"
+    TURN_LIMIT = "turn_limit"
+    TO_AND_FRO = "to_and_fro"
+    """The same text between two agents, each way at least twice."""
+    SAME_CALL = "same_call"
+    """The same tool with the same arguments again."""
+    UNBROUGHT_VALUE = "unbrought_value"
+    """A member answered nothing, and the team's answer states a value that nobody brought."""
     REPEATED_ERROR = "repeated_error"
     """The same call with the same error again, unchanged."""
     RETRY_STORM = "retry_storm"
@@ -44,6 +52,11 @@ DEEDS: Final[Mapping[ObservationKind, str]] = {
     ObservationKind.DELIVERED_FAILING: "delivered after the last check had failed",
     ObservationKind.WORK_AFTER_END: "went on after its work had ended",
     ObservationKind.UNREPAIRED_FAILURE: "made a call that failed, and nobody repaired it",
+    ObservationKind.TIMED_OUT: "waited for what did not come in time",
+    ObservationKind.TURN_LIMIT: "went on until its limit of turns",
+    ObservationKind.TO_AND_FRO: "passed the same task to and fro",
+    ObservationKind.SAME_CALL: "used a tool again with the same arguments",
+    ObservationKind.UNBROUGHT_VALUE: "answered nothing, and the answer has a value that stands nowhere",
     ObservationKind.REPEATED_ERROR: "repeated a call unchanged and got the same error",
     ObservationKind.RETRY_STORM: "made many calls in a row that all failed",
     ObservationKind.SAME_WORK_TWICE: "did the same work twice",

@@ -30,7 +30,7 @@ class WorkRecord(BaseModel):
     )
 
 
-Nature = Literal["error", "timeout", "refusal", "exception"]
+Nature = Literal["error", "timeout", "refusal", "exception", "cancelled", "guardrail"]
 """`refusal`: a model, or a filter of its provider, refused to answer. `exception`: one was recorded in a step that did
 not fail."""
 
@@ -39,16 +39,20 @@ class RecordedFailure(WorkRecord):
     """Failures at one place that say the same."""
 
     where: Literal["run", "agent", "call", "tool", "model", "step"]
-    """`agent`: an agent that somebody outside of the team asked; `step`: an agent's own work."""
+    """Where it was raised. `run`: in work outside of any call, by which the run ended; `step`: in other own work;
+    `agent`, in older rows: in that of an agent that somebody outside of the team asked."""
     nature: Nature
     agent: str
     """Who failed, or whose tool, model or own work did. Of a call, the callee."""
     name: str | None
-    """The tool or the model; of a call, the caller."""
+    """The tool, the model or the guardrail; of a call, the caller."""
     error: str
     count: Annotated[int, Field(ge=1)]
     step_ids: list[str]
     """At most `concord.assessment.results.MAX_STEP_IDS`."""
+    handled: bool = False
+    """Whether an answer, another attempt, other work or another exception followed. It is no failure of the run."""
+    ended_run: bool = False
 
 
 class RecordedUse(WorkRecord):
@@ -97,10 +101,11 @@ class RecordedWork(WorkRecord):
     uses: list[RecordedUse]
     """Most calls first."""
     failures: list[RecordedFailure]
-    """Most frequent first, those of the run before all others."""
+    """Each where it was raised: first that which ended the run, then those that nothing handled, the most frequent
+    first."""
     failures_omitted: int
     failed: int
-    """All failures."""
+    """All failures that nothing handled."""
 
     @property
     def repeated(self) -> int | None:

@@ -72,9 +72,11 @@ CAUSE_WORDS: Final[Mapping[CauseKind, CauseWords]] = {
     ),
     CauseKind.CALLS_FAILED: CauseWords("failed when it was called", counted="call"),
     CauseKind.RUN_FAILED: CauseWords("ended the run with an error", counted="run"),
+    CauseKind.STEP_FAILED: CauseWords("failed in its own work", counted="failure"),
     CauseKind.TOOL_FAILED: CauseWords("used a tool that failed", counted="use", names_part=True),
     CauseKind.MODEL_FAILED: CauseWords("called a model that failed", counted="call", names_part=True),
     CauseKind.REFUSED: CauseWords("called a model that refused to answer", counted="call", names_part=True),
+    CauseKind.GUARDRAIL: CauseWords("was stopped by a guardrail", counted="stop", names_part=True),
     CauseKind.EXCEPTION: CauseWords("recorded an exception and went on", counted="exception", names_part=True),
     CauseKind.CRITERION: CauseWords("not met", counted=None),
     CauseKind.VETO: CauseWords("vetoed", counted=None),
@@ -146,15 +148,19 @@ def known_text(verdict: Verdict) -> str:
 def cause_text(cause: Cause) -> CauseText:
     """The words of a cause. They hold texts of agents, and are to be made printable."""
     evidence = ", ".join(_evidence(cause))
-    words = CAUSE_WORDS[cause.kind]
-    deed = f"{words.deed} ({cause.part})" if words.names_part and cause.part is not None else words.deed
+    deed = _deed(cause)
     points = "points unknown" if cause.points is None else f"{cause.points:.1f} points"
     return CauseText(_subject(cause), f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
 
 
 def deed_text(cause: Cause) -> str:
     """A cause in a few words, without its evidence and its cost."""
-    return f"{_subject(cause)} {CAUSE_WORDS[cause.kind].deed}".strip()
+    return f"{_subject(cause)} {_deed(cause)}".strip()
+
+
+def _deed(cause: Cause) -> str:
+    words = CAUSE_WORDS[cause.kind]
+    return f"{words.deed} ({cause.part})" if words.names_part and cause.part is not None else words.deed
 
 
 def change_text(change: Change) -> str:

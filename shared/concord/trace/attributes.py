@@ -104,9 +104,11 @@ FINISH_REASON: Final = "finish_reason"
 EXCEPTION: Final = "exception"
 """Attribute: an exception that was recorded in a step which did not fail."""
 
-FAILED_OUTSIDE: Final = "failed_outside"
-"""Attribute of own work that failed, and that somebody outside of the team asked for: `run` of the whole run, `agent`
-of an agent in it."""
+ERROR_TYPE: Final = "error_type"
+"""Attribute of a step with an error or an exception: the type of what was thrown, or a status code."""
+
+SPAN_NAME: Final = "span_name"
+"""Attribute of own work that a span tells: the name of the span."""
 
 UNQUOTED_WORDS: Final = "words"
 """In `requests`: words of the message that the quoted text does not contain, such as those in data parts."""

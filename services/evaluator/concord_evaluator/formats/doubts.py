@@ -5,6 +5,8 @@ from typing import Final
 
 from concord.trace.attributes import KnownBy, Support
 from concord.trace.otlp import Act, SpanTree, TeamReading, name_key
+from concord.trace.otlp.frameworks.langgraph import metadata
+from concord.trace.otlp.genai import LANGGRAPH_NODE
 from concord_evaluator.formats.activations import Activations, Edge
 
 MAX_NAMED: Final = 3
@@ -24,6 +26,8 @@ def doubts_of(tree: SpanTree, reading: TeamReading, activations: Activations) ->
     scopes = {tree.spans[each.head.span_id].scope for each in activations.all}
     if unnamed := sorted(agent for agent in named if _is_default(agent, scopes)):
         yield f"agents with a name of their library, which may be several: {_some(unnamed)}"
+    if idle := sorted(set(_failed_nodes(tree, reading))):
+        yield f"nodes that called no model, counted as agents since they failed: {_some(idle)}"
     edges = list(activations.edges())
     guessed = sum(edge.known_by is KnownBy.TIME and edge.support is not Support.CONFIRMED for edge in edges)
     if 2 * guessed > len(edges):
@@ -42,6 +46,16 @@ def doubts_of_file(agents: Sequence[frozenset[str]]) -> Iterator[str]:
             f"{len(alone)} of the file's {len(agents)} traces have one agent each ({_some(names)}): "
             "if they are one team's, the spans do not tell that they belong together"
         )
+
+
+def _failed_nodes(tree: SpanTree, reading: TeamReading) -> Iterator[str]:
+    """The agents of LangGraph that are so only because a node failed."""
+    for span_id, read in reading.spans.items():
+        span = tree.spans[span_id]
+        if read.act is Act.AGENT and read.failed and metadata(span, LANGGRAPH_NODE) == read.agent:
+            below = (reading.spans.get(each.span_id) for each in tree.below(span))
+            if not any(each is not None and each.act is Act.MODEL for each in below):
+                yield read.agent
 
 
 def _is_default(agent: str, scopes: Iterable[str]) -> bool:

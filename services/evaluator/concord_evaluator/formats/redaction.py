@@ -14,12 +14,13 @@ from concord.trace.attributes import (
     AGENT_NAME,
     CONTEXT,
     EDGE_KIND,
+    ERROR_TYPE,
     EXCEPTION,
-    FAILED_OUTSIDE,
     FINISH_REASON,
     RESPONSE_TEXT,
     RETRY_OF,
     ROUND,
+    SPAN_NAME,
     TASK_STATE,
     TOOL_RESULT,
 )
@@ -33,7 +34,7 @@ from concord_evaluator.trace.reading import INPUT_TOKENS, OUTPUT_TOKENS
 _TEXTS: Final = frozenset({RESPONSE_TEXT, TOOL_RESULT})
 _ERRORS: Final = frozenset({EXCEPTION, "error"})
 _KEPT: Final = frozenset(
-    {AGENT_NAME, EDGE_KIND, FAILED_OUTSIDE, FINISH_REASON, RETRY_OF, ROUND, TASK_STATE, "call_type"}
+    {AGENT_NAME, EDGE_KIND, ERROR_TYPE, FINISH_REASON, RETRY_OF, ROUND, SPAN_NAME, TASK_STATE, "call_type"}
     | {genai.GENAI_OPERATION[0], INPUT_TOKENS, OUTPUT_TOKENS}
     | effects.ATTRIBUTES - {effects.EXCERPT}
 )

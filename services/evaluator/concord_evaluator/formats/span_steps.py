@@ -9,18 +9,21 @@ from concord.trace.attributes import (
     EDGE_KIND,
     EDGE_KNOWN_BY,
     EDGE_SUPPORT,
+    ERROR_TYPE,
+    EXCEPTION,
     FINISH_REASON,
     MODEL_INPUT,
     RESPONSE_TEXT,
+    SPAN_NAME,
     TOOL_ARGUMENTS,
     TOOL_RESULT,
     EdgeKind,
     KnownBy,
     Support,
 )
-from concord.trace.otlp import Act, Span, TeamReading, genai, step_of, to_step
+from concord.trace.otlp import Act, Span, TeamReading, genai, is_control_flow, step_of, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
-from concord.trace.step import MAX_VALUE_LENGTH, CallType
+from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
 from concord.trace.stored_step import CalledAgent, Invocation, Json, Step, UsedTool
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
@@ -30,11 +33,15 @@ _OPERATIONS: Final = {Act.TOOL: "execute_tool", Act.MODEL: "chat"}
 
 
 def as_read(span: Span, reading: TeamReading) -> Span:
-    """The span with the outcome that its mapping read from it, and as the use of a tool or a model if that says so."""
+    """The span with the outcome that its mapping read from it, and as the use of a tool or a model if that says so.
+
+    Control flow is no failure.
+    """
     read = reading.spans.get(span.span_id)
+    failed = (span.failed if read is None else read.failed) and not is_control_flow(span)
+    told = span if failed == span.failed else changed(span, failed=failed)
     if read is None:
-        return span
-    told = span if read.failed == span.failed else changed(span, failed=read.failed)
+        return told
     operation = _OPERATIONS.get(read.act)
     known = genai.TOOL_OPERATIONS if read.act is Act.TOOL else genai.MODEL_OPERATIONS
     if operation is None or told.operation in known:
@@ -80,6 +87,18 @@ def _with_texts(step: Step, said: Content) -> Step:
     if said.error and is_tool and "error" not in attributes:
         attributes["error"] = said.error[:MAX_VALUE_LENGTH]
     return step
+
+
+def with_thrown(step: Step, span: Span, read: Span) -> Step:
+    """The step of a span with its name, if nothing else names it, and with an exception that was caught in it.
+
+    `read`: the span as its mapping read it.
+    """
+    noted = {SPAN_NAME: span.name[:MAX_NAME_LENGTH]} if span.name and step.step_action is None else {}
+    if not span.failed and not read.failed and span.text(genai.EXCEPTION) and not is_control_flow(span):
+        kind = span.text(genai.THROWN_TYPE)
+        noted |= {EXCEPTION: span.text(genai.EXCEPTION)[:MAX_VALUE_LENGTH], ERROR_TYPE: kind[:MAX_VALUE_LENGTH]}
+    return changed(step, additional_attributes=step.additional_attributes | noted) if noted else step
 
 
 def _asked(step: Step, name: str, said: Content) -> dict[str, Json] | None:

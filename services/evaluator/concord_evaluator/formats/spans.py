@@ -7,10 +7,11 @@ from typing import Final
 from concord.trace.attributes import EdgeKind
 from concord.trace.otlp import Act, Reading, SpanError, SpanTree, TeamReading, check_ids
 from concord.trace.report import Channel
+from concord.trace.stored_step import Step
+from concord_evaluator.failures import failures_in
 from concord_evaluator.formats.activations import find_activations
-from concord_evaluator.formats.doubts import doubts_of, doubts_of_file
+from concord_evaluator.formats.doubts import MAX_NAMED, doubts_of, doubts_of_file
 from concord_evaluator.formats.source import Source, UnrecognisedError
-from concord_evaluator.formats.span_failures import failure_of_run, with_failures
 from concord_evaluator.formats.span_recordings import (
     ReadSpan,
     Recording,
@@ -18,11 +19,13 @@ from concord_evaluator.formats.span_recordings import (
     recordings_of,
     usable_recordings,
 )
-from concord_evaluator.formats.span_steps import as_read, message_step, steps_of
+from concord_evaluator.formats.span_steps import as_read, message_step, steps_of, with_thrown
 from concord_evaluator.formats.span_texts import SpanTexts
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 DOCS: Final = "docs/frameworks.md"
+
+ORPHANS: Final = "the trace is cut, so that its outcome is unknown: it lacks the parents of"
 
 
 def traces_of(
@@ -81,8 +84,7 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
         builder.warn(doubt)
     texts = SpanTexts(tree, reading, activations)
     read = {span_id: as_read(span, reading) for span_id, span in tree.spans.items()}
-    builder.failure = failure_of_run(tree, activations, read)
-    builder.task, builder.answer = texts.task, "" if builder.failure else texts.answer
+    made: list[Step] = []
     versions = {each.span.version for each in recording.spans if each.span.version}
     builder.version = versions.pop() if len(versions) == 1 else ""
     for agent in sorted({agent for members in activations.conversations for agent in members}):
@@ -97,7 +99,8 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
             if activation is not None:
                 builder.declare(activation.agent)
             for reporter, step in steps:
-                builder.add(with_failures(step, span, told, tree, activation), reporter, channel=channel)
+                made.append(with_thrown(step, span, told))
+                builder.add(made[-1], reporter, channel=channel)
         except (ValueError, ArithmeticError):
             with source.record(recording.lines[span.span_id]):
                 raise
@@ -105,6 +108,11 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
         if edge.kind is EdgeKind.CONVERSATION:
             message = texts.of_heads[edge.head.span_id].output
             builder.add(message_step(edge, message), edge.caller, channel=channel)
+    failures = failures_in(made)
+    builder.failure = "" if failures.of_run is None else failures.of_run.thrown.text
+    builder.task, builder.answer = texts.task, "" if builder.failure else texts.answer
+    if failures.orphans:
+        builder.warn(f"{ORPHANS} {len(failures.orphans)} spans ({', '.join(failures.orphans[:MAX_NAMED])})")
 
 
 def _services(tree: SpanTree) -> TeamReading:

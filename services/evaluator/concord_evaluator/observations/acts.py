@@ -1,7 +1,7 @@
 """Acts: what the agents of a trace said and did, in order, as observations read them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -17,6 +17,7 @@ from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_assistant.results import ActionLogEntry
+from concord_evaluator.failures import error_of, failures_in
 from concord_evaluator.messages import Sent, request_in, time_of, trust_in
 from concord_evaluator.trace.attribution import callee_of, inner_agent
 
@@ -42,7 +43,10 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act. `to`: the agent or the tool. `text`: what was said, or a tool's arguments. `result`: of a tool."""
+    """One act. `to`: the agent or the tool. `text`: what was said, or a tool's arguments. `result`: of a tool.
+
+    `failed_below`: it failed by what another act tells.
+    """
 
     step_id: str
     agent: str
@@ -52,6 +56,7 @@ class Act:
     result: str = ""
     error: str | None = None
     effect: Effect | None = None
+    failed_below: bool = False
 
     @property
     def speaks(self) -> bool:
@@ -60,7 +65,8 @@ class Act:
 
 
 def acts_of(reports: Iterable[Report], roster: Roster) -> list[Act]:
-    """The acts in the reports of one trace, by their times; those without a time come last, by their step ids.
+    """The acts in the reports of one trace, by the times when something was said or asked; those without a time come
+    last, by their step ids.
 
     A step that several reported is read once, as the gateway observed it if it did.
     """
@@ -71,7 +77,8 @@ def acts_of(reports: Iterable[Report], roster: Roster) -> list[Act]:
             continue
         if known is None or (report.reporter == GREEN_AGENT and known.reporter != GREEN_AGENT):
             told[report.step.step_id] = report
-    dated = [each for report in told.values() for each in _acts(report, roster)]
+    untold = failures_in([report.step for report in told.values()]).untold
+    dated = [each for report in told.values() for each in _acts(report, roster, untold)]
     return list(_readable(act for _, act in sorted(dated, key=itemgetter(0))))
 
 
@@ -86,31 +93,37 @@ def _readable(acts: Iterable[Act]) -> Iterator[Act]:
 _Key = tuple[datetime, bool, str]
 
 
-def _acts(report: Report, roster: Roster) -> Iterator[tuple[_Key, Act]]:
-    """The acts in a report, each with its place among all."""
+def _acts(report: Report, roster: Roster, untold: Collection[str]) -> Iterator[tuple[_Key, Act]]:
+    """The acts in a report, each with its place among all. `untold`: the steps of whose failures others tell."""
     step, attributes = report.step, report.step.additional_attributes
     agent = _agent(report.reporter, attributes, roster)
-    failure = None if REFUSED_BY in attributes else step.failure
+    failed = REFUSED_BY not in attributes and step.failure is not None
+    below = failed and step.step_id in untold
+    failure = error_of(step) if failed and not below else None
     effect, call = effect_of(attributes), step.agent_call
     if call is not None:
         callee, said = callee_of(agent, call.agent_url, call.agent_name, roster), _text(call.requests)
         request = request_in(step, call, agent, callee, trust_in(report, agent))
-        if said or failure is not None or effect is not None:
-            yield _key(request), Act(step.step_id, agent, Deed.MESSAGE, callee, said, error=failure, effect=effect)
-        if (answer := request.answer) is not None and answer.text and failure is None:
+        if said or failed or effect is not None:
+            yield (
+                _key(request),
+                Act(step.step_id, agent, Deed.MESSAGE, callee, said, error=failure, effect=effect, failed_below=below),
+            )
+        if (answer := request.answer) is not None and answer.text and not failed:
             yield _key(answer), Act(step.step_id, answer.sender, Deed.ANSWER, agent, answer.text[:MAX_TEXT])
         return
     response = attributes.get(RESPONSE_TEXT, "")[:MAX_TEXT]
     tool = None if step.step_action is None else step.step_action.tool_invocation
     if step.kind is CallType.HOST or tool is None:
-        act = Act(step.step_id, agent, Deed.WORK, text=response, error=failure, effect=effect)
+        act = Act(step.step_id, agent, Deed.WORK, text=response, error=failure, effect=effect, failed_below=below)
     else:
         is_model = attributes.get("gen_ai.operation.name") in MODEL_OPERATIONS
         deed = Deed.MODEL if is_model else Deed.TOOL
         arguments = _text(tool.parameters)
         result = attributes.get(TOOL_RESULT, "")[:MAX_TEXT] or response
-        act = Act(step.step_id, agent, deed, tool.tool_name, arguments, result, failure, effect)
-    yield (time_of(step.start_time, step.end_time), False, step.step_id), act
+        act = Act(step.step_id, agent, deed, tool.tool_name, arguments, result, failure, effect, below)
+    said_at = (step.end_time, step.start_time) if response else (step.start_time, step.end_time)
+    yield (time_of(*said_at), False, step.step_id), act
 
 
 def _agent(reporter: str, attributes: Mapping[str, str], roster: Roster) -> str:

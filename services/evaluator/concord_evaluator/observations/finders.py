@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from concord.assessment.observations import Observation, ObservationKind
 from concord.assessment.verdict import MAX_EVIDENCE, MAX_NAMED, Evidence
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace
+from concord_evaluator.failures import nature_of, thrown
 from concord_evaluator.observations.acts import Act, Deed
 
 # What a finder returns, and the quotes that it shows.
@@ -64,6 +65,10 @@ STORM: Final = 5
 SHORTEST_WORK: Final = 40
 """Characters of a tool's arguments below which two equal calls are no repeated work, such as a listing of a folder."""
 
+_TURN_LIMIT: Final = re.compile(
+    r"max(?:imum)?[ _-]?(?:number of )?(?:turn|iteration|step|round)s?|recursion[ _-]?(?:limit|error)", re.IGNORECASE
+)
+
 _CALLS: Final = frozenset({Deed.MESSAGE, Deed.TOOL, Deed.MODEL})
 
 
@@ -78,7 +83,9 @@ def _by_target(acts: Sequence[Act]) -> dict[tuple[str, Deed, str], list[Act]]:
 
 def unrepaired_failures(acts: Sequence[Act]) -> Iterator[Observation]:
     """A call that failed, without any later call by anybody to that callee or tool that did not."""
-    last_success = {(act.deed, act.to): index for index, act in enumerate(acts) if act.error is None}
+    last_success = {
+        (act.deed, act.to): index for index, act in enumerate(acts) if act.error is None and not act.failed_below
+    }
     failed = defaultdict[tuple[str, Deed, str], list[Act]](list)
     for index, act in enumerate(acts):
         if act.deed in _CALLS and act.error is not None and index > last_success.get((act.deed, act.to), -1):
@@ -123,6 +130,51 @@ def same_calls(acts: Sequence[Act]) -> Iterator[Observation]:
             yield observed(
                 ObservationKind.SAME_WORK_TWICE, agents, calls, [(calls[0], text)], about=to, count=len(calls)
             )
+
+
+def same_uses(acts: Sequence[Act]) -> Iterator[Observation]:
+    """An agent that used a tool at least `REPEATS` times with the same arguments. Equal errors are told apart."""
+    for (agent, deed, to), calls in _by_target(acts).items():
+        equal = defaultdict[str, list[Act]](list)
+        for act in calls if deed is Deed.TOOL else ():
+            if act.text and act.error is None and not act.failed_below:
+                equal[act.text].append(act)
+        for text, used in equal.items():
+            if len(used) >= REPEATS:
+                yield observed(ObservationKind.SAME_CALL, [agent], used, [(used[0], text)], about=to, count=len(used))
+
+
+def passed_to_and_fro(acts: Sequence[Act]) -> Iterator[Observation]:
+    """Two agents that sent the same text to each other, each of them at least twice."""
+    sent = defaultdict[tuple[str, str, str], list[Act]](list)
+    for act in acts:
+        if act.deed is Deed.MESSAGE and act.text and act.to != act.agent:
+            first, second = sorted((act.agent, act.to))
+            sent[first, second, act.text].append(act)
+    for (first, second, text), messages in sent.items():
+        by_sender = Counter(act.agent for act in messages)
+        if min(by_sender[first], by_sender[second]) > 1:
+            kind = ObservationKind.TO_AND_FRO
+            yield observed(kind, [first, second], messages, [(messages[0], text)], count=len(messages))
+
+
+def timeouts(acts: Sequence[Act]) -> Iterator[Observation]:
+    """Calls and own work of an agent that failed by time."""
+    yield from _failed_so(acts, ObservationKind.TIMED_OUT, lambda error: nature_of(thrown(error)) == "timeout")
+
+
+def turn_limits(acts: Sequence[Act]) -> Iterator[Observation]:
+    """Work that ended at a limit of its turns."""
+    yield from _failed_so(acts, ObservationKind.TURN_LIMIT, lambda error: _TURN_LIMIT.search(error) is not None)
+
+
+def _failed_so(acts: Sequence[Act], kind: ObservationKind, is_so: Callable[[str], bool]) -> Iterator[Observation]:
+    failed = defaultdict[tuple[str, str], list[Act]](list)
+    for act in acts:
+        if act.error is not None and is_so(act.error):
+            failed[act.agent, act.to].append(act)
+    for (agent, to), found in failed.items():
+        yield observed(kind, [agent], found, [(found[-1], found[-1].error or "")], about=to, count=len(found))
 
 
 # Observations in what agents took on, checked and delivered.
@@ -438,6 +490,31 @@ def changed_values(acts: Sequence[Act]) -> Iterator[Observation]:
             told[act.to, name].setdefault(value, (act, at))
 
 
+def unbrought_values(acts: Sequence[Act], task: str) -> Iterator[Observation]:
+    """A member without an answer, whose tools and models brought nothing either, and a value of the team's answer that
+    neither the task nor anybody before had. Only where the trace tells what the member asked its tools or models."""
+    answer = next((act for act in reversed(acts) if act.deed is Deed.WORK and act.text), None)
+    if answer is None:
+        return
+    brought = set(values_in(task)).union(
+        *(
+            values_in(text)
+            for act in acts
+            if act is not answer
+            for text in (act.text, act.result)
+            if text != answer.text
+        )
+    )
+    invented = [written for value, written in values_in(answer.text).items() if value not in brought and len(value) > 1]
+    spoke = {act.agent for act in acts if act.speaks and act.deed is not Deed.MESSAGE}
+    for member in dict.fromkeys(act.agent for act in acts if act.deed in {Deed.TOOL, Deed.MODEL} and act.text):
+        if invented and member not in spoke and member != answer.agent:
+            own = [act for act in acts if act.agent == member and act.deed in {Deed.TOOL, Deed.MODEL}]
+            quotes = [(own[-1], own[-1].result or own[-1].text), (answer, answer.text)]
+            about = ", ".join(invented)
+            yield observed(ObservationKind.UNBROUGHT_VALUE, [member], [own[-1], answer], quotes, about=about)
+
+
 def _labelled(text: str) -> list[tuple[str, str, int]]:
     """The values that a text names once, with their names and places. A name with several values says nothing."""
     found = defaultdict[str, dict[str, int]](dict)
@@ -449,8 +526,13 @@ def _labelled(text: str) -> list[tuple[str, str, int]]:
     return [(name, *next(iter(values.items()))) for name, values in found.items() if len(values) == 1]
 
 
+def values_in(text: str) -> dict[str, str]:
+    """The numbers, dates and times in a text, each as it is written, by the form in which equal ones are equal."""
+    return {_plain(each): each for each in _NUMBER.findall(text)}
+
+
 def _numbers(text: str) -> frozenset[str]:
-    return frozenset(_plain(each) for each in _NUMBER.findall(text))
+    return frozenset(values_in(text))
 
 
 def _plain(value: str) -> str:
@@ -469,8 +551,12 @@ FINDERS: Final[Sequence[Finder]] = (
     failing_deliveries,
     unfinished_claims,
     unrepaired_failures,
+    timeouts,
+    turn_limits,
     repeated_errors,
     retry_storms,
+    passed_to_and_fro,
+    same_uses,
     ignored_corrections,
     changed_values,
     undone_edits,
@@ -485,6 +571,7 @@ MAX_FOUND: Final = 100
 """Observations of each finder that are kept."""
 
 
-def observe(acts: Sequence[Act]) -> list[Observation]:
-    """The observations in the acts of a trace, at most `MAX_FOUND` of each finder."""
-    return list(chain.from_iterable(islice(find(acts), MAX_FOUND) for find in FINDERS))
+def observe(acts: Sequence[Act], task: str = "") -> list[Observation]:
+    """The observations in the acts of a trace, at most `MAX_FOUND` of each finder. `task`: what the team was asked."""
+    found = chain.from_iterable(islice(find(acts), MAX_FOUND) for find in FINDERS)
+    return [*found, *unbrought_values(acts, task)]

@@ -37,6 +37,7 @@ from concord_evaluator.observations.finders import (
     changed_values,
     corrections_in,
     ignored_corrections,
+    unbrought_values,
 )
 from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.evaluators import (
@@ -97,7 +98,7 @@ def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
             yield from (report for report in reports_of(batch) if report.step.step_id in read)
 
 
-def observations_in(acts: Sequence[Act]) -> list[Observation]:
+def observations_in(acts: Sequence[Act], task: str = "") -> list[Observation]:
     """The same as `observe`. To search long texts for values is most of what all finders take."""
     with_values = [act for act in acts if _DIGIT.search(act.text)]
     told = {act.text for act in with_values if act.deed in {Deed.MESSAGE, Deed.ANSWER}}  # messages to many are alike
@@ -108,7 +109,7 @@ def observations_in(acts: Sequence[Act]) -> list[Observation]:
             found.append(find(acts))
         elif any(map(may_start, told)):
             found.append(find(with_values))
-    return list(chain.from_iterable(islice(each, MAX_FOUND) for each in found))
+    return list(chain.from_iterable(islice(each, MAX_FOUND) for each in (*found, unbrought_values(acts, task))))
 
 
 # Tallies of calls, as a row tells them: by agent, and by caller and callee.
@@ -282,8 +283,9 @@ def _observed(
     network = None if of_family else temporal_network(acts, [entry.id for entry in roster])
     if not failed:
         return {"network": network}
-    found = observations_in(acts)
-    reading = reading_order(acts, task_text(plan, outcome.trial_id), found)
+    task = task_text(plan, outcome.trial_id)
+    found = observations_in(acts, task)
+    reading = reading_order(acts, task, found)
     return {"network": network, "observations": tuple(found), "reading": tuple(reading)}
 
 

@@ -169,7 +169,7 @@ def _observed(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause
 
 def _reading(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause]) -> list[ReadStep]:
     """The reading order of a trial that is known to have lost something, if no cause of that is shown."""
-    crashed = evaluation.work is not None and any(each.where == "run" for each in evaluation.work.failures)
+    crashed = evaluation.work is not None and any(each.ended_run for each in evaluation.work.failures)
     explained = bool(causes or crashed or (evaluation.team_task is not None and evaluation.team_task.failures))
     failed = scored.overall is not None and scored.overall < 1
     return list(evaluation.reading) if failed and not explained else []

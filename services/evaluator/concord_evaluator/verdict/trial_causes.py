@@ -10,6 +10,7 @@ from concord.assessment.recorded_work import RecordedFailure
 from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord.assessment.verdict import WITHOUT_FACTS, Cause, CauseKind, Certainty, Evidence
+from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_assistant.results import AssessmentResults
 
 # What cost points in a single trial.
@@ -135,33 +136,42 @@ def causes_in_calls(trial: TrialRecord) -> list[Cause]:
 
 # What failed in a trace from a file: observed, with its part in the outcome unknown.
 
-_RECORDED_KINDS: Final = {
+_BY_PLACE: Final = {
     "run": CauseKind.RUN_FAILED,
     "agent": CauseKind.CALLS_FAILED,
     "call": CauseKind.CALLS_FAILED,
     "tool": CauseKind.TOOL_FAILED,
     "model": CauseKind.MODEL_FAILED,
-    "step": CauseKind.EXCEPTION,
+    "step": CauseKind.STEP_FAILED,
+}
+_BY_NATURE: Final = {
+    "refusal": CauseKind.REFUSED,
+    "exception": CauseKind.EXCEPTION,
+    "guardrail": CauseKind.GUARDRAIL,
 }
 
 
 def causes_in_record(trial: TrialRecord, lost: float = 0.0) -> list[Cause]:
     """The failures that the trace tells, those of one agent and place together. None for a trial that was played.
 
-    A run that ended with an error lost all the points that were `lost`.
+    Those that something handled only where points were `lost` and no other failure explains it. The failure that ended
+    the run lost all of them.
     """
     if trial.work is None:
         return []
+    told = trial.work.failures
+    open_ones = [each for each in told if not each.handled]
     groups: dict[tuple[CauseKind, str, str | None], list[RecordedFailure]] = {}
-    for failure in trial.work.failures:
-        kind, part = _kind(failure), failure.name if failure.where in {"tool", "model"} else None
+    for failure in open_ones or (told if lost else ()):
+        kind = _BY_NATURE.get(failure.nature, _BY_PLACE[failure.where])
+        part = failure.name if CAUSE_WORDS[kind].names_part and failure.where != "call" else None
         groups.setdefault((kind, failure.agent, part), []).append(failure)
     return [
         Cause(
             kind=kind,
             agents=(agent,),
             certainty="observed",
-            points=lost if lost and kind is CauseKind.RUN_FAILED and trial.state == "failed" else None,
+            points=lost if lost and trial.state == "failed" and any(each.ended_run for each in found) else None,
             part=part,
             count=sum(each.count for each in found),
             steps=tuple(step for each in found for step in each.step_ids),
@@ -169,12 +179,6 @@ def causes_in_record(trial: TrialRecord, lost: float = 0.0) -> list[Cause]:
         )
         for (kind, agent, part), found in groups.items()
     ]
-
-
-def _kind(failure: RecordedFailure) -> CauseKind:
-    if failure.nature == "refusal":
-        return CauseKind.REFUSED
-    return CauseKind.EXCEPTION if failure.nature == "exception" else _RECORDED_KINDS[failure.where]
 
 
 # The causes of what a trial of a family's task lost: where facts were lost, and answers that are not proven.

@@ -42,6 +42,8 @@ OUTPUT_TOKENS: Final = (
     "ai.usage.outputTokens",
 )
 ERROR_TYPE: Final = ("error.type", "exception.type")
+THROWN_TYPE: Final = ("exception.type", "error.type")
+"""The type of an exception says more than that of an error, which may be a status code."""
 CONTENT: Final = "concord.content"
 """Concord's own: what was said in the span (see `concord.trace.otlp.content`)."""
 STEP_AGENT: Final = ("concord.step_agent",)

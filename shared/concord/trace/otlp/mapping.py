@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from concord.trace.attributes import AGENT_NAME, RETRY_OF
+from concord.trace.attributes import AGENT_NAME, ERROR_TYPE, RETRY_OF
 from concord.trace.otlp import genai
 from concord.trace.otlp.spans import Span
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
@@ -169,7 +169,9 @@ def _attributes(span: Span, operation: str, tokens: Mapping[str, int], agent: st
     if tokens and operation in genai.MODEL_OPERATIONS:
         attributes |= {name: str(count) for name, count in tokens.items() if count >= 0}
     if span.failed:
-        attributes["error"] = (span.message or span.text(genai.ERROR_TYPE) or "error")[:MAX_TEXT]
+        kind = span.text(genai.THROWN_TYPE)
+        attributes["error"] = (span.message or span.text(genai.EXCEPTION) or kind or "error")[:MAX_TEXT]
+        attributes |= {ERROR_TYPE: kind[:MAX_TEXT]} if kind else {}
     return attributes
 
 

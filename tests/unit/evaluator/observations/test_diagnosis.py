@@ -98,7 +98,7 @@ def test_a_failed_run_without_a_cause_says_what_to_read_first_and_why() -> None:
     builder.add_message("3", "A", "B", "Thanks!")
     [trial] = evaluate_trace(builder.build(), AssessmentConfig()).detail.trials
     assert [(each.step_id, each.reason) for each in trial.reading] == [
-        ("2", "brings new figures, or uses a tool"),
-        ("1", "brings nothing new of its agent's own"),
-        ("3", "brings nothing new of its agent's own"),
+        ("2", "is the first to say 382067"),
+        ("1", "stands in the order of time"),
+        ("3", "stands in the order of time"),
     ]

@@ -108,6 +108,26 @@ FAULTS: Mapping[ObservationKind, tuple[list[Act], list[Act]]] = {
             says("A", "C", "Be there at 15:10, not at 14:30."),
         ],
     ),
+    ObservationKind.TIMED_OUT: (
+        [uses("A", "search", CALL, error="ReadTimeout: no answer")],
+        [uses("A", "search", CALL, error="ValueError: no such county")],
+    ),
+    ObservationKind.TURN_LIMIT: (
+        [act("A", error="MaxTurnsExceeded: Max turns (10) exceeded")],
+        [act("A", error="ValueError: no such turn")],
+    ),
+    ObservationKind.TO_AND_FRO: (
+        [says("A", "B", "Write."), says("B", "A", "Write."), says("A", "B", "Write."), says("B", "A", "Write.")],
+        [says("A", "B", "Write."), says("B", "A", "Done."), says("A", "B", "Write."), says("B", "A", "Done.")],
+    ),
+    ObservationKind.SAME_CALL: (
+        [uses("A", "search", "Lane", "none") for _ in range(3)],
+        [uses("A", "search", f"Lane {page}", "none") for page in range(3)],
+    ),
+    ObservationKind.UNBROUGHT_VALUE: (
+        [uses("B", "search", "orders", "none"), act("A", text="They total 412.90.")],
+        [uses("B", "search", "orders", "412.90"), act("A", text="They total 412.90.")],
+    ),
     ObservationKind.CHANGED_VALUE: (
         [says("A", "B", "population of Lane: 382,067"), says("B", "C", "The population of Lane is 362,067.")],
         [says("A", "B", "population of Lane: 382,067"), says("B", "C", "The population of Lane is 382067.")],
@@ -206,6 +226,9 @@ class TestStatements:
         assert kinds(says("A", "B", text), says("B", "C", text)) == []
 
 
+OF_ONE_TEAM = frozenset({ObservationKind.CLASHING_EDITS, ObservationKind.UNBROUGHT_VALUE})
+"""These read a whole team: all of its edits, and its last answer."""
+
 ALL_FAULTS = [each for pair in FAULTS.values() for acts in pair for each in acts]
 
 
@@ -240,14 +263,15 @@ def test_renaming_agents_changes_nothing(kind: ObservationKind, order: list[str]
 def test_the_order_of_independent_agents_changes_nothing(random: Random) -> None:
     """Traces of unrelated teams, interleaved in any way that keeps each team's own order, show what each shows."""
     teams = [renamed(fault, {name: f"{kind}-{name}" for name in "ABCD"} | {"search": f"{kind}-tool"})
-             for kind, (fault, _) in FAULTS.items() if kind is not ObservationKind.CLASHING_EDITS]  # fmt: skip
+             for kind, (fault, _) in FAULTS.items() if kind not in OF_ONE_TEAM]  # fmt: skip
     teams = [[_on_own_artifact(each, str(number)) for each in acts] for number, acts in enumerate(teams)]
     apart = [found for acts in teams for found in observe(acts)]
     order = [number for number, acts in enumerate(teams) for _ in acts]
     random.shuffle(order)
     waiting = [iter(acts) for acts in teams]
     together = observe([next(waiting[number]) for number in order])
-    assert facts(together, {}) == facts(apart, {})
+    found = [each for each in together if each.kind not in OF_ONE_TEAM]
+    assert facts(found, {}) == facts([each for each in apart if each.kind not in OF_ONE_TEAM], {})
 
 
 def _on_own_artifact(each: Act, team: str) -> Act:

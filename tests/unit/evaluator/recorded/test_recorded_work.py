@@ -1,12 +1,15 @@
 """What a trace from a file tells of the work in it: failures wherever they stand, repetitions, texts, and no more."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from concord.assessment import AssessmentConfig
 from concord.assessment.recorded_work import RecordedFailure, RecordedWork, Redaction
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import CauseKind
+from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.recorded import recorded_work
 from tests.unit.evaluator.recorded.planted import (
     CONVENTIONS,
@@ -37,10 +40,11 @@ def only_failure(team: Recorder) -> RecordedFailure:
 
 class TestABadTeam:
     @in_every_convention
-    def test_is_told_its_failed_calls_and_tools(self, convention: str) -> None:
+    def test_is_told_its_failed_calls_and_tools_as_handled_since_it_answered(self, convention: str) -> None:
         row = bad_team(CONVENTIONS[convention]).row()
         assert failures(row) == [("tool", "error", "searcher", 5), ("call", "error", "booker", 3)]
-        assert work_of(row).failed == 8
+        assert all(each.handled for each in work_of(row).failures)
+        assert work_of(row).failed == 0
 
     @in_every_convention
     def test_is_told_that_it_used_a_tool_again_with_the_same_arguments(self, convention: str) -> None:
@@ -59,10 +63,16 @@ class TestABadTeam:
         )
 
     @in_every_convention
-    def test_has_its_failures_in_the_verdict_as_observed_at_an_unknown_price(self, convention: str) -> None:
+    def test_has_no_handled_failure_among_its_causes_as_long_as_nobody_says_that_it_lost(self, convention: str) -> None:
         verdict = bad_team(CONVENTIONS[convention]).row().detail.verdict
         assert verdict is not None
-        assert [(each.kind, each.agents, each.certainty, each.points, each.count) for each in verdict.causes] == [
+        assert verdict.causes == []
+
+    def test_that_lost_has_its_handled_failures_as_observed_at_an_unknown_price(self) -> None:
+        trace = replace(bad_team(gen_ai).trace(), task_success=0.0)
+        verdict = evaluate_trace(trace, AssessmentConfig()).detail.verdict
+        assert verdict is not None
+        assert [(each.kind, each.agents, each.certainty, each.points, each.count) for each in verdict.causes[1:]] == [
             (CauseKind.CALLS_FAILED, ("booker",), "observed", None, 3),
             (CauseKind.TOOL_FAILED, ("searcher",), "observed", None, 5),
         ]
@@ -74,7 +84,7 @@ class TestACrashedRun:
         row = crashed_run(CONVENTIONS[convention]).row()
         [trial] = row.detail.trials
         assert (trial.state, trial.error, trial.answer) == ("failed", "RuntimeError: no model", None)
-        assert failures(row) == [("run", "error", "lead", 1), ("model", "error", "lead", 1)]
+        assert failures(row) == [("model", "error", "lead", 1)]
 
     def test_that_answered_is_not_judged_by_its_error(self) -> None:
         team = Recorder(gen_ai)
@@ -85,7 +95,7 @@ class TestACrashedRun:
     def test_is_the_cause_of_what_it_lost(self) -> None:
         verdict = crashed_run(gen_ai).row().detail.verdict
         assert verdict is not None
-        assert (verdict.causes[0].kind, verdict.causes[0].points) == (CauseKind.RUN_FAILED, 100)
+        assert (verdict.causes[0].kind, verdict.causes[0].points) == (CauseKind.MODEL_FAILED, 100)
 
 
 class TestARightPipeline:
@@ -113,7 +123,11 @@ class TestAFailure:
         team = Recorder(gen_ai)
         root = team.span("plain", "POST /run")
         team.span("agent", "lead", "Go.", parent=root, error="no tool")
-        assert (only_failure(team).where, only_failure(team).agent) == ("agent", "lead")
+        assert (only_failure(team).where, only_failure(team).agent, only_failure(team).ended_run) == (
+            "run",
+            "lead",
+            True,
+        )
 
     @pytest.mark.parametrize("error", ["Request timed out.", "TimeoutError", "DEADLINE_EXCEEDED", "read timeout"])
     def test_by_time_is_a_timeout(self, error: str) -> None:

@@ -51,7 +51,8 @@ def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
     """Finds the agents of the graphs in a trace.
 
     A graph or a node with models in at most one node below is an agent, and so is a graph of LangGraph's own agents.
-    Every other one with models is a team. A graph inside a tool is an agent or a team by itself.
+    Every other one with models is a team, and a node directly below that calls none is an agent of it if it failed. A
+    graph inside a tool is an agent or a team by itself.
     """
     paths = {span.span_id: metadata(span, genai.LANGGRAPH_PATH) for span in tree.spans.values()}
     if not any(paths.values()):
@@ -162,6 +163,10 @@ class _Graphs:
             self._found[span.span_id] = self._agent(span, name)
         elif names:
             self._found[span.span_id] = Reading(Act.TEAM, failed=span.failed and not is_control_flow(span))
+            for node in nodes:
+                node_name = metadata(node, genai.LANGGRAPH_NODE)
+                if node.failed and node not in thinking and not is_control_flow(node) and not _is_inside(node_name):
+                    self._found[node.span_id] = self._agent(node, node_name)
             for node in thinking:
                 self._classify(node, self._tops(node), metadata(node, genai.LANGGRAPH_NODE))
 
