@@ -8,40 +8,32 @@ from concord_evaluator.formats import (
     agentdojo,
     concord_jsonl,
     cooperbench,
-    jaeger,
-    langfuse,
-    langsmith,
-    logfire,
     marble,
-    mlflow,
     otlp,
-    phoenix,
     span_csv,
     tempo,
     whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.source import FormatError, Head, Source
+from concord_evaluator.formats.stores import STORES
 from concord_evaluator.formats.trace import Trace
 from concord_evaluator.plugins import FORMAT_GROUP, Extensions
 
-BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
+_ALL: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
     "agentdojo": agentdojo.FORMAT,
     "concord": concord_jsonl.FORMAT,
     "cooperbench": cooperbench.FORMAT,
-    "jaeger": jaeger.FORMAT,
-    "langfuse": langfuse.FORMAT,
-    "langsmith": langsmith.FORMAT,
-    "logfire": logfire.FORMAT,
     "marble": marble.FORMAT,
-    "mlflow": mlflow.FORMAT,
     "otlp": otlp.FORMAT,
-    "phoenix": phoenix.FORMAT,
     "spans": span_csv.FORMAT,
     "tempo": tempo.FORMAT,
     "whowhen": whowhen.FORMAT,
+    **STORES,
 }
+
+BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = dict(sorted(_ALL.items()))
 
 
 def _read(name: str, offered: object) -> Iterator[tuple[str, TraceFormat]]:

@@ -16,6 +16,7 @@ SERVICE_NAME: Final = ("service.name",)
 SERVICE_VERSION: Final = ("service.version",)
 OPERATION: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
 AGENT_NAME: Final = ("gen_ai.agent.name", "agent.name")
+AGENT_ID: Final = ("gen_ai.agent.id",)
 TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name")
 ENTITY_NAME: Final = ("traceloop.entity.name",)
 """OpenLLMetry's name for the span's subject."""
@@ -169,6 +170,7 @@ ATTRIBUTES: Final = (
     | frozenset(
         OPERATION
         + AGENT_NAME
+        + AGENT_ID
         + TOOL_NAME
         + ENTITY_NAME
         + TOOL_ARGUMENTS
