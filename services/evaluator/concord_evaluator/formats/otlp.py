@@ -19,7 +19,6 @@ from concord_evaluator.formats.span_recordings import ReadSpan
 from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
 
-
 _LOGS: Final = frozenset({"resourceLogs", "resource_logs"})
 _KEYS: Final = frozenset({"resourceSpans", "resource_spans"}) | _LOGS
 

@@ -89,10 +89,11 @@ LOGFIRE_NAME: Final = ("name",)
 """Logfire's own names for the agent that gets control, and for the subject of a span."""
 CONVERSATION: Final = (
     "gen_ai.conversation.id",
-    "session.id",
     "gcp.vertex.agent.session_id",
 )
 """The conversation that a span belongs to, which may have several traces. langsmith's `session` is a whole project."""
+SESSION: Final = ("session.id",)
+"""The session of a user, which may last for days and have many runs. Few frameworks need it to tell what is one run."""
 WORKFLOW_NAME: Final = ("gen_ai.workflow.name", "workflow.name", "traceloop.workflow.name")
 LANGFUSE_TYPE: Final = ("langfuse.observation.type",)
 LANGFUSE_LEVEL: Final = ("langfuse.observation.level",)
@@ -145,6 +146,7 @@ _TEAM_ATTRIBUTES: Final = frozenset(
     + HANDOFF_TO
     + LOGFIRE_NAME
     + CONVERSATION
+    + SESSION
     + WORKFLOW_NAME
     + LANGSMITH_KIND
     + EXCEPTION
