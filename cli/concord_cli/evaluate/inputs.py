@@ -65,8 +65,9 @@ def _inputs_in(folder: Path, format_name: str | None) -> Inputs:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         visible = _visible(names)
-        if folder_formats(visible, format_name):
+        if folder_formats(_files_below(Path(root)), format_name):
             whole.append(Path(root))
+            folders.clear()
         else:
             files += (Path(root, name) for name in visible)
     above = {parent for path in whole for parent in path.parents}
@@ -123,9 +124,15 @@ def _is_results(keys: frozenset[str]) -> bool:
     return keys >= {"participants", "results"} or keys >= {"pass_rate", "time_used", "task_rewards"}
 
 
+def _files_below(folder: Path) -> frozenset[str]:
+    """The files in a folder, and those in a folder of one in it, by their paths; without hidden ones."""
+    places = ("*", "*/*", "*/*/*")
+    found = (path.relative_to(folder) for place in places for path in folder.glob(place) if not path.is_dir())
+    return frozenset(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
+
+
 def _folder(path: Path, on_read: Callable[[int], None]) -> Folder:
-    files = _visible(each.name for each in path.iterdir() if not each.is_dir())
-    return Folder(str(path), files, lambda file: open_regular(path / file), on_read)
+    return Folder(str(path), _files_below(path), lambda file: open_regular(path / file), on_read)
 
 
 def read_config(path: Path | None) -> AssessmentConfig:

@@ -6,12 +6,16 @@ from typing import Final, TypeVar
 from concord_evaluator.formats import (
     a2a,
     agentdojo,
+    coding_agents,
     concord_jsonl,
     cooperbench,
+    inspect_logs,
     marble,
     otlp,
+    plain_rows,
     span_csv,
     tempo,
+    trajectories,
     whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
@@ -22,6 +26,13 @@ from concord_evaluator.plugins import FORMAT_GROUP, Extensions
 
 _ALL: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
+    "adk": trajectories.ADK,
+    "atif": trajectories.ATIF,
+    "claude-code": coding_agents.CLAUDE_CODE,
+    "inspect": inspect_logs.FORMAT,
+    "rows": plain_rows.FORMAT,
+    "codex": coding_agents.CODEX_SESSION,
+    "tau2": trajectories.TAU2,
     "agentdojo": agentdojo.FORMAT,
     "concord": concord_jsonl.FORMAT,
     "cooperbench": cooperbench.FORMAT,

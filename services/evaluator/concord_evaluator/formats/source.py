@@ -281,8 +281,8 @@ class Source:
             if not _is_object(next((line for _, line in rest if line.strip()), b"")) or _is_json(document):
                 if _begins_with_two(document):
                     with self.record(None):
-                        for line, value in _one_after_another(document):
-                            yield from _elements(numbers, line, value)
+                        for place, each in _one_after_another(document):
+                            yield from _elements(numbers, place, each)
                     return
                 yield from _elements(numbers, number, self._parsed(document, None, parse))
                 return

@@ -84,7 +84,7 @@ def usable_recordings(recordings: Sequence[Recording]) -> tuple[list[Recording],
 
 
 def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]]:
-    """The trace ids, those of one conversation together, and, of the others, those whose roots are linked to one another."""
+    """The trace ids: together those of one conversation and, of all others, those whose roots are linked."""
     named_in = {trace_id: conversations_of(each.span for each in spans) for trace_id, spans in by_trace.items()}
     alone = {trace_id for trace_id, named in named_in.items() if not named}
     links = {trace_id: _linked_traces(by_trace[trace_id]) & alone for trace_id in alone}

@@ -29,7 +29,22 @@ from tests.kit.sources import read, refusal, source
 
 STEP = {"step_id": "s1", "trace_id": "t", "call_type": "AGENT", "name": "b"}
 
-EXAMPLES = {
+EXAMPLES: dict[str, list[str]] = {
+    "adk": [json.dumps({"id": "s", "appName": "a", "events": [{"author": "user", "invocationId": "i"}]})],
+    "atif": [json.dumps({"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": []})],
+    "claude-code": [
+        json.dumps({"type": "user", "uuid": "1", "parentUuid": None, "sessionId": "s", "message": {}}),
+        '{"type": "summary", "summary": "x"}\n{"type": "user", "parentUuid": null, "sessionId": "s"}',
+    ],
+    "codex": [json.dumps({"timestamp": "2026-01-01", "type": "session_meta", "payload": {"id": "s"}})],
+    "console": [
+        json.dumps(
+            {"name": "a", "context": {"trace_id": "0x1"}, "kind": "SpanKind.INTERNAL", "attributes": {}}, indent=4
+        )
+    ],
+    "inspect": [json.dumps({"version": 2, "status": "success", "eval": {}, "samples": []})],
+    "rows": [json.dumps([{"who": "a", "to": "b", "text": "x"}]), "from,receiver,message\na,b,x\n"],
+    "tau2": [json.dumps({"timestamp": "2026", "info": {}, "tasks": [], "simulations": []})],
     "a2a": [
         json.dumps({"trace_id": "t", "steps": [STEP]}),
         json.dumps({"traceId": "t", "steps": []}, indent=2),
@@ -61,6 +76,7 @@ EXAMPLES = {
         json.dumps({"trace": {"resourceSpans": []}}),
     ],
     "langfuse": [
+        json.dumps({"trace": {"id": "1", "name": "a"}, "observations": []}),
         json.dumps({"id": "1", "traceId": "2", "type": "AGENT"}),
         json.dumps({"data": [{"id": "1", "traceId": "2", "type": "AGENT"}]}),
     ],
@@ -72,6 +88,7 @@ EXAMPLES = {
     "otlp": [
         json.dumps({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": []}]}),
         json.dumps({"resourceSpans": []}, indent=4),
+        json.dumps({"resource_spans": []}),
     ],
     "phoenix": [
         json.dumps({"name": "a", "context": {"trace_id": "1", "span_id": "2"}, "span_kind": "AGENT"}),
