@@ -19,12 +19,10 @@ from typer.testing import CliRunner
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.evaluate import command
 from concord_cli.main import app
+from concord_evaluator.formats import FORMATS
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
-KNOWN = (
-    "a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, marble, mlflow, otlp, phoenix, spans, "
-    "tempo, whowhen"
-)
+KNOWN = ", ".join(FORMATS.installed)
 MESH = [(caller, callee) for caller in "abc" for callee in "abc" if caller != callee]
 
 
@@ -219,11 +217,18 @@ def test_a_file_without_a_readable_line_is_no_trace(traces: Path) -> None:
     assert one.stderr.startswith(f"concord: {traces}/mesh.jsonl:1: step.traceId: Field required")
     (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n" * 2)
     several = evaluate(traces / "mesh.jsonl")
-    assert (several.returncode, [line.split(": ", 2)[1] for line in several.stderr.splitlines()]) == (
-        2,
-        ["skipped", "skipped", f"{traces}/mesh.jsonl"],
-    )
-    assert several.stderr.endswith("none of its 2 records can be read\n")
+    assert (several.returncode, several.stderr.count("\n")) == (2, 1)
+    assert "mesh.jsonl: none of its 2 records can be read; the first: step.traceId: Field required" in several.stderr
+
+
+def test_records_that_are_unreadable_for_one_reason_are_one_line_with_a_count(traces: Path) -> None:
+    path = traces / "mesh.jsonl"
+    path.write_text(path.read_text() + f"{BROKEN_STEP}\n" * 1500)
+    done = evaluate(path)
+    first, last = done.stderr.splitlines()
+    assert first.startswith(f"concord: skipped: {path}:8: step.traceId: Field required")
+    assert first.endswith(" (and 1,499 more like it)")
+    assert (done.returncode, last) == (3, "concord: unreadable records skipped: 1500")
 
 
 def test_the_exit_code_for_omitted_files_outranks_that_for_omitted_records(traces: Path) -> None:

@@ -14,6 +14,7 @@ from concord.files import MAX_BYTES, open_regular, read_bounded, read_toml, unkn
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import (
+    FORMATS,
     Folder,
     FormatError,
     Source,
@@ -65,9 +66,10 @@ def _inputs_in(folder: Path, format_name: str | None) -> Inputs:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         visible = _visible(names)
-        if folder_formats(_files_below(Path(root)), format_name):
+        if found := folder_formats(_files_below(Path(root)), format_name):
             whole.append(Path(root))
-            folders.clear()
+            if any((form := FORMATS.installed[name].folder) and form.reads_below for name in found):
+                folders.clear()
         else:
             files += (Path(root, name) for name in visible)
     above = {parent for path in whole for parent in path.parents}

@@ -89,6 +89,11 @@ def test_a_folder_that_holds_one_trace_is_one_input(tmp_path: Path) -> None:
     assert find_inputs([tmp_path / "logs/run/7/f1_f2"]).paths == [tmp_path / "logs/run/7/f1_f2"]
 
 
+def test_a_folder_of_sessions_is_one_input_with_the_folders_below_it(tmp_path: Path) -> None:
+    touch(tmp_path / "boats", "s.jsonl", "s/subagents/agent-x.jsonl", "s/subagents/agent-x.meta.json")
+    assert find_inputs([tmp_path]).paths == [tmp_path / "boats"]
+
+
 def test_a_trace_folder_is_read_file_by_file_in_another_format(tmp_path: Path) -> None:
     touch(tmp_path / "run", *RUN)
     assert [path.name for path in find_inputs([tmp_path], "marble").paths] == sorted(RUN)

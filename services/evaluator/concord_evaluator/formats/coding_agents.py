@@ -270,5 +270,7 @@ def _is_codex_folder(files: frozenset[str]) -> bool:
     return any(_ROLLOUT.fullmatch(file) for file in files)
 
 
-CLAUDE_CODE: Final = TraceFormat(_is_claude, _read_claude, FolderFormat(_is_claude_folder, _read_claude_folder))
+CLAUDE_CODE: Final = TraceFormat(
+    _is_claude, _read_claude, FolderFormat(_is_claude_folder, _read_claude_folder, reads_below=True)
+)
 CODEX_SESSION: Final = TraceFormat(_is_codex, _read_codex, FolderFormat(_is_codex_folder, _read_codex_folder))

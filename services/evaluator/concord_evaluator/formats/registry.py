@@ -19,6 +19,7 @@ from concord_evaluator.formats import (
     whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
+from concord_evaluator.formats.refusals import refusal_of
 from concord_evaluator.formats.source import FormatError, Head, Source
 from concord_evaluator.formats.stores import STORES
 from concord_evaluator.formats.trace import Trace
@@ -78,7 +79,12 @@ def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trac
 def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
     """The names of the formats (or the given one) that recognise a folder of these files as one trace."""
     formats = {name: each.folder for name, each in FORMATS.installed.items() if format_name in {None, name}}
-    return [name for name, folder in formats.items() if folder is not None and _recognises(folder.recognises, files)]
+    own = frozenset(file for file in files if "/" not in file)
+    return [
+        name
+        for name, folder in formats.items()
+        if folder is not None and _recognises(folder.recognises, files if folder.reads_below else own)
+    ]
 
 
 def recognised_by(head: Head, format_name: str | None = None) -> list[str]:
@@ -110,6 +116,8 @@ def recognise(source: Source) -> str:
         raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
     if (fault := head.broken_json) is not None:
         raise source.error(f"is no JSON: {fault.reason}", fault.line)
+    if reason := refusal_of(head):
+        raise source.error(reason, 1)
     raise source.error(f"not a trace in any known format ({', '.join(FORMATS.installed)})", 1)
 
 

@@ -33,7 +33,10 @@ def test_rows_are_messages_tools_and_errors_of_agents(content: str) -> None:
 
 def test_rows_of_several_runs_are_a_trace_each() -> None:
     rows = [{"run": run, "from": "a", "receiver": "b", "content": "x"} for run in ("one", "two", "one")]
-    assert {trace.trace_id: sum(calls_between(trace).values()) for trace in read(json.dumps(rows))} == {"one": 2, "two": 1}
+    assert {trace.trace_id: sum(calls_between(trace).values()) for trace in read(json.dumps(rows))} == {
+        "one": 2,
+        "two": 1,
+    }
 
 
 def test_a_row_without_a_name_is_left_out() -> None:

@@ -147,13 +147,32 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
     assert list(registry.FORMATS.installed) == list(registry.BUILT_IN_FORMATS) == sorted(EXAMPLES)
 
 
-@pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
+@pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x00\x01"])
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
-    assert refusal(content) == (
-        "file.json:1: not a trace in any known format "
-        "(a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, marble, mlflow, otlp, phoenix, "
-        "spans, tempo, whowhen)"
-    )
+    known = ", ".join(sorted(EXAMPLES))
+    assert refusal(content) == f"file.json:1: not a trace in any known format ({known})"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.png", b"\x89PNG", "this is an image, not a trace: export the run's spans as OTLP"),
+        ("a.db", b"SQLite format 3\x00", "this is an SQLite database, not a trace: export its spans as JSON"),
+        ("a.html", "<!DOCTYPE html>", "this is a web page, not a trace: download the trace as JSON"),
+        ("a.json", '{"resourceMetrics": []}', "metrics of OTLP, which name no agents, not a trace: export spans"),
+        ("a.json", '{"messages": [{"role": "user"}]}', "a conversation with one model, which names no agents"),
+        ("a.csv", "a,b\n1,2\n", "a table without agents, not a trace: name its columns `who`, `to`"),
+        (
+            "a.json",
+            '[{"traceId": "1", "id": "1", "localEndpoint": {}}]',
+            "this is spans of Zipkin, not a trace: export OTLP",
+        ),
+    ],
+)
+def test_a_refusal_says_what_a_file_is_and_what_to_export_instead(name: str, content: str | bytes, said: str) -> None:
+    message = refusal(content, name=name)
+    assert said in message
+    assert "\n" not in message
 
 
 def test_an_empty_file_is_refused() -> None:
@@ -161,7 +180,7 @@ def test_an_empty_file_is_refused() -> None:
 
 
 def test_an_unknown_format_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, agentdojo"):
+    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, adk"):
         read("{}", format_name="pdf")
 
 

@@ -99,7 +99,9 @@ CODEX = [
     codex("response_item", {"type": "message", "role": "user", "content": [{"text": "Fix the lamp"}]}, 1),
     codex("response_item", {"type": "function_call", "name": "spawn_agent", "call_id": "c", "arguments": "{}"}, 2),
     codex("response_item", {"type": "function_call_output", "call_id": "c", "output": '{"agent_id":"two"}'}, 8),
-    codex("event_msg", {"type": "token_count", "info": {"last_token_usage": {"input_tokens": 7, "output_tokens": 2}}}, 8),
+    codex(
+        "event_msg", {"type": "token_count", "info": {"last_token_usage": {"input_tokens": 7, "output_tokens": 2}}}, 8
+    ),
     codex("response_item", {"type": "message", "role": "assistant", "content": [{"text": "Done"}]}, 9),
 ]
 
@@ -120,7 +122,13 @@ def test_a_folder_of_codex_joins_a_spawned_session_to_its_parent() -> None:
 
 
 def trajectory(name: str, steps: list[Json], **more: Any) -> Json:  # noqa: ANN401 - any JSON
-    return {"schema_version": "ATIF-v1.6", "session_id": name, "agent": {"name": name, "version": "1"}, "steps": steps, **more}
+    return {
+        "schema_version": "ATIF-v1.6",
+        "session_id": name,
+        "agent": {"name": name, "version": "1"},
+        "steps": steps,
+        **more,
+    }
 
 
 def delegating(reference: Json) -> list[Json]:

@@ -88,7 +88,11 @@ def observation(number: int, kind: str, name: str, above: int | None, **more: ob
 
 
 def test_the_trace_that_langfuse_s_page_downloads_has_its_observations_beside_it() -> None:
-    rows = [observation(1, "AGENT", "cook", None), observation(2, "TOOL", "ask", 1), observation(3, "AGENT", "fisher", 2)]
+    rows = [
+        observation(1, "AGENT", "cook", None),
+        observation(2, "TOOL", "ask", 1),
+        observation(3, "AGENT", "fisher", 2),
+    ]
     [trace] = read(json.dumps({"trace": {"id": "ab" * 16, "name": "run"}, "observations": rows}))
     assert calls_between(trace) == {("cook", "fisher"): 1}
 
