@@ -349,8 +349,7 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
         (["nowhere"], "nowhere: no such file or folder"),
         (
             ["-", "--format", "pdf"],
-            "unknown format pdf: one of a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, "
-            "marble, mlflow, otlp, phoenix, spans, tempo, whowhen",
+            f"unknown format pdf: one of {', '.join(FORMATS.installed)}",
         ),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (
