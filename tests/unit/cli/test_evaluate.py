@@ -19,7 +19,7 @@ from concord_cli.evaluate.outputs import agent_graph, graph_writer, result_write
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.main import app
 from concord_cli.terminal import BAR_DELAY_S, BAR_INTERVAL_S, ReadingProgress
-from concord_evaluator.formats import Origin, TraceBuilder
+from concord_evaluator.formats import FORMATS, Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from tests.kit.team_rows import lone_participant, recorded, unseen
 
