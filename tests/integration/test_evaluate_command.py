@@ -22,7 +22,8 @@ from concord_cli.main import app
 from concord_evaluator.formats import FORMATS
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
-KNOWN = ", ".join(FORMATS.installed)
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 MESH = [(caller, callee) for caller in "abc" for callee in "abc" if caller != callee]
 
 
@@ -188,7 +189,7 @@ def test_a_file_that_is_no_trace_is_reported_on_one_line_and_no_result_is_writte
     assert (done.returncode, done.stdout) == (2, "")
     assert (
         evaluate(traces / "notes.md").stderr
-        == f"concord: {traces}/notes.md:1: not a trace in any known format ({KNOWN})\n"
+        == f"concord: {traces}/notes.md:1: not a trace in any known format ({', '.join(FORMATS.installed)})\n"
     )
     assert not (tmp_path / "result.json").exists()
 
@@ -251,7 +252,7 @@ def test_keep_going_omits_and_counts_unreadable_files_and_exits_with_1(traces: P
     assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
         ["skipped", f"{traces}/empty.json: is empty"],
         ["skipped", f"{traces}/gone.json: cannot be read: No such file or directory"],
-        ["skipped", f"{traces}/notes.md:1: not a trace in any known format ({KNOWN})"],
+        ["skipped", f"{traces}/notes.md:1: not a trace in any known format ({', '.join(FORMATS.installed)})"],
         ["3 of 7 files skipped"],
     ]  # fmt: skip
     assert len(ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results) == 4

@@ -54,7 +54,7 @@ def test_the_commands_run_one_block_after_the_other_and_print_the_shown_output(t
 
 
 def test_the_document_lists_every_format() -> None:
-    table = TEXT.partition("## Formats")[2].partition("## Concord")[0]
+    table = TEXT.partition("## Formats")[2].partition("examples/concord-research")[0]
     listed = re.findall(r"^\| `([a-z][\w-]*)` \| ", table, re.MULTILINE)
     assert len(listed) == len(set(listed))
     assert set(listed) == set(FORMATS.installed)

@@ -23,6 +23,8 @@ from concord_evaluator.formats import FORMATS, Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from tests.kit.team_rows import lone_participant, recorded, unseen
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 Message = tuple[str, str]
 
 
@@ -347,10 +349,7 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
     ("arguments", "reason"),
     [
         (["nowhere"], "nowhere: no such file or folder"),
-        (
-            ["-", "--format", "pdf"],
-            f"unknown format pdf: one of {', '.join(FORMATS.installed)}",
-        ),
+        (["-", "--format", "pdf"], "unknown format pdf: one of {formats}"),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (
             ["-", "-o", "rows.csv"],
@@ -361,7 +360,11 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
 )
 def test_a_usage_error_exits_with_2_and_one_line(arguments: list[str], reason: str) -> None:
     result = CliRunner().invoke(app, ["evaluate", *arguments])
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"concord: {reason}\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        2,
+        "",
+        f"concord: {reason.format(formats=', '.join(FORMATS.installed))}\n",
+    )
 
 
 def test_a_command_without_paths_exits_with_2() -> None:

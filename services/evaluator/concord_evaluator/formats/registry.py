@@ -5,18 +5,14 @@ from typing import Final, TypeVar
 
 from concord_evaluator.formats import (
     a2a,
-    agentdojo,
     coding_agents,
     concord_jsonl,
-    cooperbench,
     inspect_logs,
-    marble,
     otlp,
     plain_rows,
     span_csv,
     tempo,
     trajectories,
-    whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.refusals import refusal_of
@@ -34,14 +30,10 @@ _ALL: Final[Mapping[str, TraceFormat]] = {
     "rows": plain_rows.FORMAT,
     "codex": coding_agents.CODEX_SESSION,
     "tau2": trajectories.TAU2,
-    "agentdojo": agentdojo.FORMAT,
     "concord": concord_jsonl.FORMAT,
-    "cooperbench": cooperbench.FORMAT,
-    "marble": marble.FORMAT,
     "otlp": otlp.FORMAT,
     "spans": span_csv.FORMAT,
     "tempo": tempo.FORMAT,
-    "whowhen": whowhen.FORMAT,
     **STORES,
 }
 
