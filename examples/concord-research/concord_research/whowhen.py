@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from concord.trace.attributes import EDGE_KIND, RESPONSE_TEXT
+from concord.trace.attributes import EDGE_KIND, RESPONSE_TEXT, EdgeKind
 from concord.trace.step import (
     MAX_VALUE_LENGTH,
     AgentInvocation,
