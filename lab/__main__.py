@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
-EXAMPLES: Final = ("concord-agentdojo", "concord-published")
+EXAMPLES: Final = ("concord-agentdojo", "concord-published", "concord-research")
 """Examples whose packages are measured, and not installed."""
 
 

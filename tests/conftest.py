@@ -29,6 +29,16 @@ __all__ = [
     "redis_url",
 ]
 
+
+@pytest.fixture(scope="module")
+def research_formats() -> Iterator[None]:
+    """The formats of `examples/concord-research`, as if it were installed."""
+    from tests.kit import packages
+
+    with packages.research_formats():
+        yield
+
+
 UNIT = Path(__file__).parent / "unit"
 WITH_PROGRAMS = {Path(__file__).parent / "e2e", Path(__file__).parent / "faults"}
 

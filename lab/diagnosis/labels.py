@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord_evaluator.formats.whowhen import step_id
+from concord_research.whowhen import step_id
 
 
 class Label(BaseModel):

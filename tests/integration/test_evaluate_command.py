@@ -19,12 +19,11 @@ from typer.testing import CliRunner
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.evaluate import command
 from concord_cli.main import app
+from concord_evaluator.formats import FORMATS
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
-KNOWN = (
-    "a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, marble, mlflow, otlp, phoenix, spans, "
-    "tempo, whowhen"
-)
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 MESH = [(caller, callee) for caller in "abc" for callee in "abc" if caller != callee]
 
 
@@ -190,7 +189,7 @@ def test_a_file_that_is_no_trace_is_reported_on_one_line_and_no_result_is_writte
     assert (done.returncode, done.stdout) == (2, "")
     assert (
         evaluate(traces / "notes.md").stderr
-        == f"concord: {traces}/notes.md:1: not a trace in any known format ({KNOWN})\n"
+        == f"concord: {traces}/notes.md:1: not a trace in any known format ({', '.join(FORMATS.installed)})\n"
     )
     assert not (tmp_path / "result.json").exists()
 
@@ -219,11 +218,18 @@ def test_a_file_without_a_readable_line_is_no_trace(traces: Path) -> None:
     assert one.stderr.startswith(f"concord: {traces}/mesh.jsonl:1: step.traceId: Field required")
     (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n" * 2)
     several = evaluate(traces / "mesh.jsonl")
-    assert (several.returncode, [line.split(": ", 2)[1] for line in several.stderr.splitlines()]) == (
-        2,
-        ["skipped", "skipped", f"{traces}/mesh.jsonl"],
-    )
-    assert several.stderr.endswith("none of its 2 records can be read\n")
+    assert (several.returncode, several.stderr.count("\n")) == (2, 1)
+    assert "mesh.jsonl: none of its 2 records can be read; the first: step.traceId: Field required" in several.stderr
+
+
+def test_records_that_are_unreadable_for_one_reason_are_one_line_with_a_count(traces: Path) -> None:
+    path = traces / "mesh.jsonl"
+    path.write_text(path.read_text() + f"{BROKEN_STEP}\n" * 1500)
+    done = evaluate(path)
+    first, last = done.stderr.splitlines()
+    assert first.startswith(f"concord: skipped: {path}:8: step.traceId: Field required")
+    assert first.endswith(" (and 1,499 more like it)")
+    assert (done.returncode, last) == (3, "concord: unreadable records skipped: 1500")
 
 
 def test_the_exit_code_for_omitted_files_outranks_that_for_omitted_records(traces: Path) -> None:
@@ -246,7 +252,7 @@ def test_keep_going_omits_and_counts_unreadable_files_and_exits_with_1(traces: P
     assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
         ["skipped", f"{traces}/empty.json: is empty"],
         ["skipped", f"{traces}/gone.json: cannot be read: No such file or directory"],
-        ["skipped", f"{traces}/notes.md:1: not a trace in any known format ({KNOWN})"],
+        ["skipped", f"{traces}/notes.md:1: not a trace in any known format ({', '.join(FORMATS.installed)})"],
         ["3 of 7 files skipped"],
     ]  # fmt: skip
     assert len(ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results) == 4
@@ -343,6 +349,7 @@ def test_a_signal_ends_the_command_and_leaves_no_files(
 
 
 def test_the_table_fits_the_width_of_the_terminal(traces: Path) -> None:
+    (traces / "run.json").unlink()  # its format is a plug-in, which the program does not have
     controller, terminal = pty.openpty()
     subprocess.run(
         [sys.executable, "-m", "concord_cli", "evaluate", str(traces)],
@@ -354,5 +361,5 @@ def test_the_table_fits_the_width_of_the_terminal(traces: Path) -> None:
     os.close(terminal)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(controller, 100_000).decode())
     os.close(controller)
-    assert "4 traces of 4 files evaluated" in shown
+    assert "3 traces of 3 files evaluated" in shown
     assert max(map(len, shown.splitlines())) <= 60

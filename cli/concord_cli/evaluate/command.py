@@ -1,6 +1,8 @@
 """`concord evaluate`, once its arguments are parsed."""
 
+import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -29,6 +31,11 @@ from concord_evaluator.pipeline import EVALUATORS, without_garbage_collection
 
 LARGE: Final = 30 << 20
 """Bytes of a file of rows whose compression is advised."""
+
+MAX_REASONS: Final = 20
+"""Limit of the reasons why records of one file are unreadable that are reported."""
+
+_NUMBER: Final = re.compile(r"\d+")
 
 SPLIT = "Concord evaluates each part as a separate trace (to evaluate them as one, join the files or pipe them to `-`)"
 
@@ -141,23 +148,23 @@ class _Evaluation:
 
         try:
             traces = traces_in(file, self.arguments.format_name, on_read, note)
-            for row in self.rows.of(self._noted(traces, file, faults)):
+            for row in self.rows.of(self._noted(traces, file)):
                 self.found.add(row)
                 yield row
             if faults.count and self.found.count == before:
                 raise faults.as_error(str(file))
         except FormatError as error:
             self.reraise()
+            faults.report_held()
             self._leave_out(file, error, self.found.count - before)
         else:
             faults.report_held()
             self.records_left_out += faults.count
 
-    def _noted(self, traces: Iterable[Trace], file: Path, faults: "UnreadableRecords") -> Iterator[Trace]:
+    def _noted(self, traces: Iterable[Trace], file: Path) -> Iterator[Trace]:
         """The traces, as they are read, without texts if these are redacted; warns of one that is also in another
         file."""
         for trace in traces:
-            faults.report_held()
             first = self._files_of.setdefault(trace.trace_id, file)
             if first != file and not self.arguments.quiet:
                 self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
@@ -209,31 +216,35 @@ def _files_and_folders(paths: Sequence[Path]) -> str:
 
 
 class UnreadableRecords:
-    """Reports and counts the unreadable records of one file.
+    """Counts the unreadable records of one file, and reports those with one reason on one line.
 
-    The first fault is held back until anything else is read: if there is nothing else, it is the file's error.
+    All are held back until the file ends: if there is nothing else, the first is the file's error.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
-        self._held: FormatError | None = None
+        self._first: dict[str, FormatError] = {}
+        self._alike: Counter[str] = Counter()
         self.count = 0
 
     def note(self, fault: FormatError) -> None:
-        """Counts and reports a fault."""
+        """Counts a fault."""
         self.count += 1
-        if self.count == 1:
-            self._held = fault
-        else:
-            self.report_held()
-            self._report(f"skipped: {fault}")
+        reason = _NUMBER.sub("", fault.reason)
+        if reason in self._first or len(self._first) < MAX_REASONS:
+            self._first.setdefault(reason, fault)
+            self._alike[reason] += 1
 
     def report_held(self) -> None:
-        """Reports the held fault, since the file holds more than that record."""
-        if self._held is not None:
-            self._report(f"skipped: {self._held}")
-            self._held = None
+        """Reports the faults, since the file holds more than these records."""
+        for reason, first in self._first.items():
+            alike = self._alike[reason] - 1
+            self._report(f"skipped: {first}" + (f" (and {alike:,} more like it)" if alike else ""))
 
     def as_error(self, file: str) -> FormatError:
-        """The error of a file without any readable record."""
-        return self._held or FormatError(file, None, f"none of its {self.count} records can be read")
+        """The error of a file without any readable record, which no other report repeats."""
+        first = next(iter(self._first.values()))
+        self._first.clear()
+        if self.count == 1:
+            return first
+        return FormatError(file, None, f"none of its {self.count:,} records can be read; the first: {first.reason}")

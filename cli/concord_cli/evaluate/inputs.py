@@ -11,6 +11,7 @@ from concord.files import open_regular, unknown_key
 from concord_cli.errors import UsageError
 from concord_cli.input_files import json_of, toml_of, validated
 from concord_evaluator.formats import (
+    FORMATS,
     Folder,
     FormatError,
     Source,
@@ -62,8 +63,10 @@ def _inputs_in(folder: Path, format_name: str | None) -> Inputs:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         visible = _visible(names)
-        if folder_formats(visible, format_name):
+        if found := folder_formats(_files_below(Path(root)), format_name):
             whole.append(Path(root))
+            if any((form := FORMATS.installed[name].folder) and form.reads_below for name in found):
+                folders.clear()
         else:
             files += (Path(root, name) for name in visible)
     above = {parent for path in whole for parent in path.parents}
@@ -120,9 +123,15 @@ def _is_results(keys: frozenset[str]) -> bool:
     return keys >= {"participants", "results"} or keys >= {"pass_rate", "time_used", "task_rewards"}
 
 
+def _files_below(folder: Path) -> frozenset[str]:
+    """The files in a folder, and those in a folder of one in it, by their paths; without hidden ones."""
+    places = ("*", "*/*", "*/*/*")
+    found = (path.relative_to(folder) for place in places for path in folder.glob(place) if not path.is_dir())
+    return frozenset(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
+
+
 def _folder(path: Path, on_read: Callable[[int], None]) -> Folder:
-    files = _visible(each.name for each in path.iterdir() if not each.is_dir())
-    return Folder(str(path), files, lambda file: open_regular(path / file), on_read)
+    return Folder(str(path), _files_below(path), lambda file: open_regular(path / file), on_read)
 
 
 def read_config(path: Path | None) -> AssessmentConfig:

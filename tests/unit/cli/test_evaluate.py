@@ -19,9 +19,11 @@ from concord_cli.evaluate.outputs import agent_graph, graph_writer, result_write
 from concord_cli.evaluate.table import EvaluatedTraces
 from concord_cli.main import app
 from concord_cli.terminal import BAR_DELAY_S, BAR_INTERVAL_S, ReadingProgress
-from concord_evaluator.formats import Origin, TraceBuilder
+from concord_evaluator.formats import FORMATS, Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from tests.kit.team_rows import lone_participant, recorded, unseen
+
+pytestmark = pytest.mark.usefixtures("research_formats")
 
 Message = tuple[str, str]
 
@@ -90,6 +92,11 @@ def test_a_folder_that_holds_one_trace_is_one_input(tmp_path: Path) -> None:
         "logs/run/7/f1_f2", "logs/run/7/f2_f3", "logs/run/7/f2_f3/more/trace.jsonl", "trace.jsonl"
     ]  # fmt: skip
     assert find_inputs([tmp_path / "logs/run/7/f1_f2"]).paths == [tmp_path / "logs/run/7/f1_f2"]
+
+
+def test_a_folder_of_sessions_is_one_input_with_the_folders_below_it(tmp_path: Path) -> None:
+    touch(tmp_path / "boats", "s.jsonl", "s/subagents/agent-x.jsonl", "s/subagents/agent-x.meta.json")
+    assert find_inputs([tmp_path]).paths == [tmp_path / "boats"]
 
 
 def test_a_trace_folder_is_read_file_by_file_in_another_format(tmp_path: Path) -> None:
@@ -345,11 +352,7 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
     ("arguments", "reason"),
     [
         (["nowhere"], "nowhere: no such file or folder"),
-        (
-            ["-", "--format", "pdf"],
-            "unknown format pdf: one of a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, "
-            "marble, mlflow, otlp, phoenix, spans, tempo, whowhen",
-        ),
+        (["-", "--format", "pdf"], "unknown format pdf: one of {formats}"),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: No such file or directory"),
         (
             ["-", "-o", "rows.csv"],
@@ -360,7 +363,11 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
 )
 def test_a_usage_error_exits_with_2_and_one_line(arguments: list[str], reason: str) -> None:
     result = CliRunner().invoke(app, ["evaluate", *arguments])
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"concord: {reason}\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        2,
+        "",
+        f"concord: {reason.format(formats=', '.join(FORMATS.installed))}\n",
+    )
 
 
 def test_a_command_without_paths_exits_with_2() -> None:

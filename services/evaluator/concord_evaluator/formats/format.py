@@ -36,11 +36,13 @@ class Folder:
 class FolderFormat:
     """The form of a format that is a folder. `recognises`: whether a folder with files of these names is one.
 
-    `read` raises FormatError, as that of a `TraceFormat` does.
+    `read` raises FormatError, as that of a `TraceFormat` does. `reads_below`: whether the folders in it belong to it,
+    whose files have names such as `a/b.json`.
     """
 
     recognises: Callable[[frozenset[str]], bool]
     read: Callable[[Folder], Iterator[Trace]]
+    reads_below: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Logs in the same file tell what was said in the spans.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,9 +19,12 @@ from concord_evaluator.formats.span_recordings import ReadSpan
 from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
 
+_LOGS: Final = frozenset({"resourceLogs", "resource_logs"})
+_KEYS: Final = frozenset({"resourceSpans", "resource_spans"}) | _LOGS
+
 
 def _recognises(head: Head) -> bool:
-    return bool({"resourceSpans", "resourceLogs"} & head.json_keys) or is_protobuf(head)
+    return not _KEYS.isdisjoint(head.json_keys) or is_protobuf(head)
 
 
 def _read(source: Source) -> Iterator[Trace]:
@@ -37,9 +41,9 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
             read += [ReadSpan.of(span, line) for span in value]
             continue
         with source.record(line):
-            if not isinstance(value, dict) or not {"resourceSpans", "resourceLogs"} & value.keys():
+            if not isinstance(value, dict) or _KEYS.isdisjoint(value):
                 raise ValueError("not an OTLP export: `resourceSpans` is missing")
-            for trace_id, span_id, event in events_in(value) if "resourceLogs" in value else ():
+            for trace_id, span_id, event in events_in(value) if not _LOGS.isdisjoint(value) else ():
                 told[trace_id, span_id].append(event)
             read += [ReadSpan.of(span, line) for span in spans_in(value)]
     if not told:

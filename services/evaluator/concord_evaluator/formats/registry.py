@@ -5,43 +5,39 @@ from typing import Final, TypeVar
 
 from concord_evaluator.formats import (
     a2a,
-    agentdojo,
+    coding_agents,
     concord_jsonl,
-    cooperbench,
-    jaeger,
-    langfuse,
-    langsmith,
-    logfire,
-    marble,
-    mlflow,
+    inspect_logs,
     otlp,
-    phoenix,
+    plain_rows,
     span_csv,
     tempo,
-    whowhen,
+    trajectories,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
+from concord_evaluator.formats.refusals import refusal_of
 from concord_evaluator.formats.source import FormatError, Head, Source
+from concord_evaluator.formats.stores import STORES
 from concord_evaluator.formats.trace import Trace
 from concord_evaluator.plugins import FORMAT_GROUP, Extensions
 
-BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
+_ALL: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
-    "agentdojo": agentdojo.FORMAT,
+    "adk": trajectories.ADK,
+    "atif": trajectories.ATIF,
+    "claude-code": coding_agents.CLAUDE_CODE,
+    "inspect": inspect_logs.FORMAT,
+    "rows": plain_rows.FORMAT,
+    "codex": coding_agents.CODEX_SESSION,
+    "tau2": trajectories.TAU2,
     "concord": concord_jsonl.FORMAT,
-    "cooperbench": cooperbench.FORMAT,
-    "jaeger": jaeger.FORMAT,
-    "langfuse": langfuse.FORMAT,
-    "langsmith": langsmith.FORMAT,
-    "logfire": logfire.FORMAT,
-    "marble": marble.FORMAT,
-    "mlflow": mlflow.FORMAT,
     "otlp": otlp.FORMAT,
-    "phoenix": phoenix.FORMAT,
     "spans": span_csv.FORMAT,
     "tempo": tempo.FORMAT,
-    "whowhen": whowhen.FORMAT,
+    **STORES,
 }
+
+BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = dict(sorted(_ALL.items()))
 
 
 def _read(name: str, offered: object) -> Iterator[tuple[str, TraceFormat]]:
@@ -75,7 +71,12 @@ def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trac
 def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
     """The names of the formats (or the given one) that recognise a folder of these files as one trace."""
     formats = {name: each.folder for name, each in FORMATS.installed.items() if format_name in {None, name}}
-    return [name for name, folder in formats.items() if folder is not None and _recognises(folder.recognises, files)]
+    own = frozenset(file for file in files if "/" not in file)
+    return [
+        name
+        for name, folder in formats.items()
+        if folder is not None and _recognises(folder.recognises, files if folder.reads_below else own)
+    ]
 
 
 def recognised_by(head: Head, format_name: str | None = None) -> list[str]:
@@ -107,6 +108,8 @@ def recognise(source: Source) -> str:
         raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
     if (fault := head.broken_json) is not None:
         raise source.error(f"is no JSON: {fault.reason}", fault.line)
+    if reason := refusal_of(head):
+        raise source.error(reason, 1)
     raise source.error(f"not a trace in any known format ({', '.join(FORMATS.installed)})", 1)
 
 

@@ -4,11 +4,11 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import PurePath
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar
@@ -34,6 +34,8 @@ _Parse = Callable[[bytes], Any]
 _BOM: Final = b"\xef\xbb\xbf"
 _MAX_REASONS: Final = 3
 _MAX_MESSAGE: Final = 300
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = re.compile(r"\s*")
 _JSON_PLACE: Final = re.compile(r" at line (\d+) column (\d+)$")
 
 
@@ -104,6 +106,8 @@ class Head:
         try:
             json.loads(text)
         except json.JSONDecodeError as error:
+            if error.msg == "Extra data" and text[error.pos :].startswith(("{", "[")):
+                return None
             at_its_end = error.pos > len(text) - _LAST or error.msg.startswith("Unterminated string")
             is_cut = len(self.data) >= HEAD_BYTES and at_its_end
             return None if is_cut else BrokenJson(error.lineno, f"{error.msg} at column {error.colno}")
@@ -119,6 +123,8 @@ class Head:
         try:
             value: JsonValue = from_json(_without_bom(self.data), allow_partial="trailing-strings")
         except ValueError:
+            with suppress(ValueError, RecursionError):
+                return next((value for _, value in _one_after_another(_without_bom(self.data))), None)
             return None
         return value
 
@@ -248,7 +254,8 @@ class Source:
             yield piece
 
     def json_values(self) -> Iterator[tuple[int, JsonValue]]:
-        """JSON values with their first lines: one per line or, if the first line is not a JSON value, one in all.
+        """JSON values with their first lines: one per line or, if the first line is not a JSON value, one in all, or
+        several one after another.
 
         An array is read as its elements. Raises FormatError for an empty source, or one without JSON.
         """
@@ -272,6 +279,11 @@ class Source:
             rest = list(lines)
             document = b"".join([b"\n" * before, first, *(line for _, line in rest)])
             if not _is_object(next((line for _, line in rest if line.strip()), b"")) or _is_json(document):
+                if _begins_with_two(document):
+                    with self.record(None):
+                        for place, each in _one_after_another(document):
+                            yield from _elements(numbers, place, each)
+                    return
                 yield from _elements(numbers, number, self._parsed(document, None, parse))
                 return
             lines = iter([(number, first), *rest])
@@ -349,6 +361,25 @@ def _without_bom(data: bytes) -> bytes:
 def _elements(numbers: Iterator[int], line: int, value: object) -> Iterator[tuple[int, int, Any]]:
     elements = value if isinstance(value, list) else [value]
     return ((next(numbers), line, element) for element in elements)
+
+
+def _one_after_another(text: bytes) -> Iterator[tuple[int, JsonValue]]:
+    """The JSON values of a text that are written one after another, each with its line. Raises ValueError."""
+    written = text.decode("utf-8", "replace")
+    start, line = _SPACE.match(written).end(), 1  # type: ignore[union-attr]  # it matches anything
+    line += written.count("\n", 0, start)
+    while start < len(written):
+        value, end = _DECODER.raw_decode(written, start)
+        yield line, value
+        after = _SPACE.match(written, end).end()  # type: ignore[union-attr]
+        start, line = after, line + written.count("\n", start, after)
+
+
+def _begins_with_two(text: bytes) -> bool:
+    try:
+        return len(list(islice(_one_after_another(text), 2))) == 2
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_json(text: bytes) -> bool:

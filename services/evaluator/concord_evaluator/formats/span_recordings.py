@@ -1,7 +1,7 @@
 """The recordings of a team in a file of spans: one trace each, or the traces of one conversation."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,8 +9,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from concord.trace.attributes import KnownBy
 from concord.trace.otlp import (
     Act,
+    Reading,
     Span,
     SpanTree,
     TeamReading,
@@ -82,11 +84,15 @@ def usable_recordings(recordings: Sequence[Recording]) -> tuple[list[Recording],
 
 
 def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]]:
-    """The trace ids, those of one conversation together."""
+    """The trace ids: together those of one conversation and, of all others, those whose roots are linked."""
+    named_in = {trace_id: conversations_of(each.span for each in spans) for trace_id, spans in by_trace.items()}
+    alone = {trace_id for trace_id, named in named_in.items() if not named}
+    links = {trace_id: _linked_traces(by_trace[trace_id]) & alone for trace_id in alone}
+    targets = frozenset().union(*links.values())
     group_of: dict[str, list[str]] = {}
     groups: list[list[str]] = []
-    for trace_id, spans in by_trace.items():
-        named = conversations_of(each.span for each in spans)
+    for trace_id in by_trace:
+        named = named_in[trace_id] | links.get(trace_id, frozenset()) | (targets & {trace_id})
         joined = list({id(group_of[each]): group_of[each] for each in sorted(named) if each in group_of}.values())
         group = joined[0] if joined else []
         if not joined:
@@ -100,6 +106,10 @@ def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]
     return [group for group in groups if group]
 
 
+def _linked_traces(spans: Iterable[ReadSpan]) -> frozenset[str]:
+    return frozenset(trace_id for each in spans for trace_id, _ in each.span.links)
+
+
 def _recording(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> Recording:
     first = trace_ids[0]
     spans = [
@@ -110,7 +120,20 @@ def _recording(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]])
     visible = list(without_internals([each.span for each in spans]))
     tree = SpanTree(spans_by_id(visible))
     reading = read_team(tree)
+    reading = reading.changed(dict(_linked(tree, reading)))
     return Recording(first, spans, visible, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
+
+
+def _linked(tree: SpanTree, reading: TeamReading) -> Iterator[tuple[str, Reading]]:
+    """The work of agents that began in a span that its root is linked to."""
+    for root in tree.children.get("", ()):
+        start = next((span_id for _, span_id in root.links if span_id in tree.spans), "")
+        start = "" if conversations_of([root]) else start
+        for each in (root, *tree.children.get(root.span_id, ())) if start else ():
+            read = reading.spans.get(each.span_id)
+            if read is not None and read.act is Act.AGENT and not read.within:
+                yield each.span_id, replace(read, within=start, known_by=KnownBy.IDS)
+                break
 
 
 def _has_agents(recording: Recording) -> bool:

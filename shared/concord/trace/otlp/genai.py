@@ -16,6 +16,7 @@ SERVICE_NAME: Final = ("service.name",)
 SERVICE_VERSION: Final = ("service.version",)
 OPERATION: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
 AGENT_NAME: Final = ("gen_ai.agent.name", "agent.name")
+AGENT_ID: Final = ("gen_ai.agent.id",)
 TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name")
 ENTITY_NAME: Final = ("traceloop.entity.name",)
 """OpenLLMetry's name for the span's subject."""
@@ -90,10 +91,11 @@ LOGFIRE_NAME: Final = ("name",)
 """Logfire's own names for the agent that gets control, and for the subject of a span."""
 CONVERSATION: Final = (
     "gen_ai.conversation.id",
-    "session.id",
     "gcp.vertex.agent.session_id",
 )
 """The conversation that a span belongs to, which may have several traces. langsmith's `session` is a whole project."""
+SESSION: Final = ("session.id",)
+"""The session of a user, which may last for days and have many runs. Few frameworks need it to tell what is one run."""
 WORKFLOW_NAME: Final = ("gen_ai.workflow.name", "workflow.name", "traceloop.workflow.name")
 LANGFUSE_TYPE: Final = ("langfuse.observation.type",)
 LANGFUSE_LEVEL: Final = ("langfuse.observation.level",)
@@ -146,6 +148,7 @@ _TEAM_ATTRIBUTES: Final = frozenset(
     + HANDOFF_TO
     + LOGFIRE_NAME
     + CONVERSATION
+    + SESSION
     + WORKFLOW_NAME
     + LANGSMITH_KIND
     + EXCEPTION
@@ -171,6 +174,7 @@ ATTRIBUTES: Final = (
     | frozenset(
         OPERATION
         + AGENT_NAME
+        + AGENT_ID
         + TOOL_NAME
         + ENTITY_NAME
         + TOOL_ARGUMENTS

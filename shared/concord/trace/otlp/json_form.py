@@ -16,6 +16,7 @@ from concord.trace.otlp.json_structs import (
     FastEvent,
     FastExport,
     FastKeyValue,
+    FastLink,
     FastSpan,
     FastValue,
     converted,
@@ -86,6 +87,11 @@ class _Event(OtlpMessage):
     attributes: list[KeyValue] | None = None
 
 
+class _Link(OtlpMessage):
+    trace_id: str | None = None
+    span_id: str | None = None
+
+
 class _Span(OtlpMessage):
     trace_id: str | None = None
     span_id: str | None = None
@@ -96,6 +102,7 @@ class _Span(OtlpMessage):
     end_time_unix_nano: int | None = None
     attributes: list[KeyValue] | None = None
     events: list[_Event] | None = None
+    links: list[_Link] | None = None
     status: _Status | None = None
 
 
@@ -231,7 +238,12 @@ def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Spa
         destination(read.address) if client else "",
         version,
         content,
+        () if span.parent_span_id or not span.links else tuple(map(_linked, span.links)),
     )
+
+
+def _linked(link: _Link | FastLink) -> tuple[str, str]:
+    return hex_id(link.trace_id, _TRACE_ID_BYTES), hex_id(link.span_id, _SPAN_ID_BYTES)
 
 
 def hex_id(written: str | None, size: int) -> str:

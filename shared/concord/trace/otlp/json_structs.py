@@ -78,6 +78,17 @@ class FastEvent(_Struct):
     dropped_attributes_count: Any = None
 
 
+class FastLink(_Struct):
+    """A link of a span to another one."""
+
+    trace_id: str | None = None
+    span_id: str | None = None
+    trace_state: Any = None
+    attributes: Any = None
+    flags: Any = None
+    dropped_attributes_count: Any = None
+
+
 class FastSpan(_Struct):
     """A span. What has the type `Any` is not read."""
 
@@ -93,7 +104,7 @@ class FastSpan(_Struct):
     status: _Status | None = None
     trace_state: Any = None
     flags: Any = None
-    links: Any = None
+    links: list[FastLink] | None = None
     dropped_attributes_count: Any = None
     dropped_events_count: Any = None
     dropped_links_count: Any = None

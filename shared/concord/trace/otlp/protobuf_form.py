@@ -46,6 +46,7 @@ class _WireSpan(Protocol):
     end_time_unix_nano: int
     attributes: Sequence[bytes]
     events: Sequence[ProtoSpan.Event]
+    links: Sequence[ProtoSpan.Link]
     status: bytes
 
 
@@ -119,6 +120,7 @@ def _span(span: _WireSpan, scope: str, service: str, version: str) -> Span:
         destination(read.address) if client else "",
         version,
         content,
+        () if span.parent_span_id else tuple((each.trace_id.hex(), each.span_id.hex()) for each in span.links),
     )
 
 

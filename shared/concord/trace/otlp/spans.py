@@ -25,7 +25,7 @@ from concord.trace.otlp.genai import (
 )
 
 _CARD: Final = re.compile(r"(?:^|\s)\S*/\.well-known/agent(?:-card)?\.json$")
-_Key = tuple[str, str]
+SpanKey = tuple[str, str]
 """The trace id and the id of a span."""
 
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
@@ -37,7 +37,8 @@ class Span(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, gc=
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
     elsewhere. `attributes`: those in the table, structured values as JSON. `address`: where a client's span goes,
     without credentials and query; "" if unknown, or for an HTTP request that is not a POST. `version`: the resource's
-    `service.version`, or empty. `content`: what was said in it.
+    `service.version`, or empty. `content`: what was said in it. `links`: of a root, the trace and the span id of each
+    span that it is linked to.
     """
 
     trace_id: str
@@ -55,6 +56,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, gc=
     address: str = ""
     version: str = ""
     content: Content = NOTHING
+    links: tuple[SpanKey, ...] = ()
 
     @property
     def all_attributes(self) -> dict[str, AttributeValue]:
@@ -132,7 +134,7 @@ def destination(attributes: Mapping[str, AttributeValue]) -> str:
 def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     """The spans of an export without library internals, whose children move up to the nearest kept ancestor."""
     kept: list[Span] = []
-    above: dict[_Key, str] = {}
+    above: dict[SpanKey, str] = {}
     for span in spans:
         if span.internal:
             # If several spans share an id, the smallest parent id wins, so that their order does not matter.
@@ -143,16 +145,16 @@ def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     if not above:
         yield from kept
         return
-    known: dict[_Key, str] = {}
+    known: dict[SpanKey, str] = {}
     for span in kept:
         parent = _visible(span, above, known)
         yield span if parent == span.parent_id else replace(span, parent_id=parent)
 
 
-def _visible(span: Span, above: Mapping[_Key, str], known: dict[_Key, str]) -> str:
+def _visible(span: Span, above: Mapping[SpanKey, str], known: dict[SpanKey, str]) -> str:
     """The nearest kept ancestor; none in a cycle of internal spans. `known`: those of the internal spans passed before,
     so that many spans below a long chain of them take no longer than the spans are many."""
-    passed: dict[_Key, None] = {}
+    passed: dict[SpanKey, None] = {}
     parent = span.parent_id
     while (key := (span.trace_id, parent)) in above:
         if key in known or key in passed:

@@ -5,7 +5,7 @@ from typing import Final
 
 from concord.trace.otlp import genai
 from concord.trace.otlp.conventions import CONVENTIONS
-from concord.trace.otlp.frameworks import FRAMEWORKS, autogen, semantic_kernel
+from concord.trace.otlp.frameworks import FRAMEWORKS, autogen, claude, semantic_kernel
 from concord.trace.otlp.frameworks.langgraph import metadata
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
@@ -14,6 +14,7 @@ _THREADS: Final = (genai.THREAD, "session_id", "conversation_id")
 _NAMING: Final = frozenset(
     (
         *genai.CONVERSATION,
+        *genai.SESSION,
         *genai.METADATA,
         *(prefix + entry for prefix in genai.METADATA_PREFIXES for entry in _THREADS),
     )
@@ -44,6 +45,7 @@ def conversations_of(spans: Iterable[Span]) -> frozenset[str]:
     for span in spans:
         if not _NAMING.isdisjoint(span.attributes):
             found.add(span.text(genai.CONVERSATION))
+            found.add(span.text(genai.SESSION) if span.scope in claude.MARKS else "")
             found.update(metadata(span, entry) for entry in _THREADS)
         found.update((autogen.team_of(span), semantic_kernel.team_of(span)))
     return frozenset(found - {""})

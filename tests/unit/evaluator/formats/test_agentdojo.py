@@ -12,6 +12,8 @@ from concord_evaluator.diagnosis import diagnose
 from concord_evaluator.formats import Trace
 from tests.kit.sources import agents_of, evaluated, read, refusal
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 
 def block(text: str) -> list[dict[str, str]]:
     return [{"type": "text", "content": text}]

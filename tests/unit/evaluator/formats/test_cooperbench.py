@@ -19,6 +19,8 @@ from tests.kit.sources import (
     refusal,
 )
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 
 def run(*messages: dict[str, Any], passed: bool | None = True) -> str:
     document = {

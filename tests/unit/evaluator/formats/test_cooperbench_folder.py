@@ -16,6 +16,8 @@ from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
 from tests.kit.failed_runs import COOPERBENCH_RUN as RUN
 from tests.kit.sources import SAMPLES, agents_of, calls_between, evaluated
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 
 def folder(files: dict[str, Any], name: str = "logs/one/coop/tool_task/7/f1_f2") -> Folder:
     """A folder of these files; a value that is not a string becomes JSON."""

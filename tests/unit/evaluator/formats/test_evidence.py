@@ -8,6 +8,8 @@ from concord.trace.attributes import KnownBy, Support
 from tests.kit.sources import evaluated, read, refusal
 from tests.unit.evaluator.formats.spans import TRACE, as_lines, exported, span
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 Evidence = tuple[str, str, KnownBy, Support]
 
 

@@ -15,6 +15,8 @@ from tests.unit.evaluator.formats.test_cooperbench import run
 from tests.unit.evaluator.formats.test_marble import TALK, record, session
 from tests.unit.evaluator.formats.test_span_csv import HEADER
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 StepKey = tuple[str, str, str]
 
 STEP = {"trace_id": "t", "call_type": "AGENT", "name": "other"}

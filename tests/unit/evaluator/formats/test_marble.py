@@ -22,6 +22,8 @@ from tests.kit.sources import (
     refusal,
 )
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 Message = tuple[str, str, str]
 
 

@@ -1,6 +1,7 @@
 """OTLP/JSON: the agent of each span, and the spans that are calls between agents."""
 
 import json
+import re
 from base64 import b64encode
 from random import Random
 from typing import Any
@@ -263,3 +264,48 @@ def test_steps_keep_the_ids_of_their_spans() -> None:
         (TRACE, span_id("a"), None),
         (TRACE, span_id("b"), span_id("a")),
     ]
+
+
+def test_agents_without_names_are_known_by_their_ids() -> None:
+    lead, worker = span("lead"), span("worker", "lead")
+    for each, number in ((lead, "asst_1"), (worker, "asst_2")):
+        each["name"] = "invoke_agent"
+        each["attributes"] = as_attributes({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.id": number})
+    assert calls(exported("app", lead, worker)) == {("asst_1", "asst_2"): 1}
+
+
+def in_snake_case(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        names = {key: re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[1].lower()}", key) for key in value}
+        return {names[key]: in_snake_case(each) for key, each in value.items()}
+    return [in_snake_case(each) for each in value] if isinstance(value, list) else value
+
+
+def test_a_file_in_snake_case_is_read_as_one_in_camel_case() -> None:
+    export = exported("app", invocation("a", "lead"), invocation("b", "worker", "a"))
+    [trace] = read(json.dumps(in_snake_case(export)))
+    assert calls_between(trace) == {("lead", "worker"): 1}
+
+
+OTHER = "11" * 16
+
+
+def test_a_root_that_is_linked_to_a_span_of_another_trace_began_in_it() -> None:
+    asked = invocation("b", "writer", trace=OTHER) | {"links": [{"traceId": TRACE, "spanId": span_id("a")}]}
+    [trace] = read(as_lines(exported("app", invocation("a", "planner"), asked)))
+    assert calls_between(trace) == {("planner", "writer"): 1}
+
+
+def test_a_link_to_a_trace_that_the_file_does_not_have_joins_nothing() -> None:
+    asked = invocation("b", "writer", trace=OTHER) | {"links": [{"traceId": "22" * 16, "spanId": span_id("a")}]}
+    traces = read(as_lines(exported("app", invocation("a", "planner"), asked)))
+    assert [agents_of(trace) for trace in traces] == [["planner"], ["writer"]]
+
+
+def test_two_runs_of_one_user_s_session_are_two_traces() -> None:
+    runs = [invocation("a", "lead"), invocation("b", "worker", "a")]
+    runs += [invocation("a", "lead", trace=OTHER), invocation("b", "worker", "a", trace=OTHER)]
+    for each in runs:
+        each["attributes"] += as_attributes({"session.id": "user-7"})
+    traces = read(as_lines(exported("app", *runs)))
+    assert [dict(calls_between(trace)) for trace in traces] == [{("lead", "worker"): 1}] * 2

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.formats.patches import PatchSize, changes_in, patch_size
+from concord_research.patches import PatchSize, changes_in, patch_size
 
 TEXTS = st.lists(st.sampled_from(["a", "", "-- b", "++ c", "@@ -1 +1 @@", "diff --git a/x b/x", " d"]), max_size=8)
 

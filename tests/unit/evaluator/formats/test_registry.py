@@ -29,7 +29,22 @@ from tests.kit.sources import read, refusal, source
 
 STEP = {"step_id": "s1", "trace_id": "t", "call_type": "AGENT", "name": "b"}
 
-EXAMPLES = {
+EXAMPLES: dict[str, list[str]] = {
+    "adk": [json.dumps({"id": "s", "appName": "a", "events": [{"author": "user", "invocationId": "i"}]})],
+    "atif": [json.dumps({"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": []})],
+    "claude-code": [
+        json.dumps({"type": "user", "uuid": "1", "parentUuid": None, "sessionId": "s", "message": {}}),
+        '{"type": "summary", "summary": "x"}\n{"type": "user", "parentUuid": null, "sessionId": "s"}',
+    ],
+    "codex": [json.dumps({"timestamp": "2026-01-01", "type": "session_meta", "payload": {"id": "s"}})],
+    "console": [
+        json.dumps(
+            {"name": "a", "context": {"trace_id": "0x1"}, "kind": "SpanKind.INTERNAL", "attributes": {}}, indent=4
+        )
+    ],
+    "inspect": [json.dumps({"version": 2, "status": "success", "eval": {}, "samples": []})],
+    "rows": [json.dumps([{"who": "a", "to": "b", "text": "x"}]), "from,receiver,message\na,b,x\n"],
+    "tau2": [json.dumps({"timestamp": "2026", "info": {}, "tasks": [], "simulations": []})],
     "a2a": [
         json.dumps({"trace_id": "t", "steps": [STEP]}),
         json.dumps({"traceId": "t", "steps": []}, indent=2),
@@ -41,7 +56,6 @@ EXAMPLES = {
         json.dumps({"trace_id": "t", "reporter": "a", "steps": [STEP] * 100}),
         json.dumps({"trace": {"trace_id": "t"}}) + "\n" + json.dumps({"reporter": "a", "step": STEP}),
     ],
-    "cooperbench": [json.dumps({"path": "logs/x", "conversation": [], "eval": {}, "result": {}}, indent=1)],
     "jaeger": [
         json.dumps({"data": [{"traceID": "1", "spans": [], "processes": {}}], "total": 0}),
         json.dumps({"traceID": "1", "spans": [{"traceID": "1"}], "processes": {}}),
@@ -61,27 +75,21 @@ EXAMPLES = {
         json.dumps({"trace": {"resourceSpans": []}}),
     ],
     "langfuse": [
+        json.dumps({"trace": {"id": "1", "name": "a"}, "observations": []}),
         json.dumps({"id": "1", "traceId": "2", "type": "AGENT"}),
         json.dumps({"data": [{"id": "1", "traceId": "2", "type": "AGENT"}]}),
-    ],
-    "marble": [
-        json.dumps({"task": "Write " * 1000, "coordination_mode": "graph", "iterations": []}),
-        json.dumps({"task": "Write", "coordination_mode": "graph", "iterations": []}),
     ],
     "mlflow": [json.dumps({"info": {"tags": {"mlflow.traceName": "a"}}, "data": {"spans": []}})],
     "otlp": [
         json.dumps({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": []}]}),
         json.dumps({"resourceSpans": []}, indent=4),
+        json.dumps({"resource_spans": []}),
     ],
     "phoenix": [
         json.dumps({"name": "a", "context": {"trace_id": "1", "span_id": "2"}, "span_kind": "AGENT"}),
         json.dumps({"name": "a", "span_kind": "AGENT", "context.span_id": "2", "context.trace_id": "1"}),
     ],
     "spans": ["TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"],
-    "agentdojo": [
-        json.dumps({"suite_name": "s", "pipeline_name": "p", "user_task_id": "u", "messages": [], "utility": True})
-    ],
-    "whowhen": [json.dumps({"is_correct": False, "question": "How many?", "history": [{"name": "a", "content": "2"}]})],
 }
 
 
@@ -130,13 +138,32 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
     assert list(registry.FORMATS.installed) == list(registry.BUILT_IN_FORMATS) == sorted(EXAMPLES)
 
 
-@pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
+@pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x00\x01"])
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
-    assert refusal(content) == (
-        "file.json:1: not a trace in any known format "
-        "(a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, marble, mlflow, otlp, phoenix, "
-        "spans, tempo, whowhen)"
-    )
+    known = ", ".join(sorted(EXAMPLES))
+    assert refusal(content) == f"file.json:1: not a trace in any known format ({known})"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.png", b"\x89PNG", "this is an image, not a trace: export the run's spans as OTLP"),
+        ("a.db", b"SQLite format 3\x00", "this is an SQLite database, not a trace: export its spans as JSON"),
+        ("a.html", "<!DOCTYPE html>", "this is a web page, not a trace: download the trace as JSON"),
+        ("a.json", '{"resourceMetrics": []}', "metrics of OTLP, which name no agents, not a trace: export spans"),
+        ("a.json", '{"messages": [{"role": "user"}]}', "a conversation with one model, which names no agents"),
+        ("a.csv", "a,b\n1,2\n", "a table without agents, not a trace: name its columns `who`, `to`"),
+        (
+            "a.json",
+            '[{"traceId": "1", "id": "1", "localEndpoint": {}}]',
+            "this is spans of Zipkin, not a trace: export OTLP",
+        ),
+    ],
+)
+def test_a_refusal_says_what_a_file_is_and_what_to_export_instead(name: str, content: str | bytes, said: str) -> None:
+    message = refusal(content, name=name)
+    assert said in message
+    assert "\n" not in message
 
 
 def test_an_empty_file_is_refused() -> None:
@@ -144,7 +171,7 @@ def test_an_empty_file_is_refused() -> None:
 
 
 def test_an_unknown_format_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, agentdojo"):
+    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, adk"):
         read("{}", format_name="pdf")
 
 
@@ -189,11 +216,11 @@ def test_a_format_that_raises_on_a_file_spoils_that_file(packages: list[EntryPoi
 def test_a_format_that_raises_on_sight_of_a_file_leaves_it_to_the_others(packages: list[EntryPoint]) -> None:
     packages += [entry("blind", f"{__name__}:BLIND"), entry("some", f"{__name__}:SOMETHING")]
     assert recognise(source("x", "file.some")) == "some"
-    assert recognise(source(EXAMPLES["marble"][0])) == "marble"
+    assert recognise(source(EXAMPLES["langfuse"][0])) == "langfuse"
     assert folder_formats(frozenset({"run.some"})) == []
 
 
-@pytest.mark.parametrize("name", ["cooperbench", "langfuse", "mlflow", "otlp", "phoenix", "agentdojo", "whowhen"])
+@pytest.mark.parametrize("name", ["langfuse", "mlflow", "otlp", "phoenix"])
 def test_a_file_is_recognised_by_keys_that_come_after_long_values(name: str) -> None:
     example = json.loads(EXAMPLES[name][0])
     assert recognise(source(json.dumps({"comment": "long " * 20_000, **example}))) == name

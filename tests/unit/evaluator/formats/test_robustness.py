@@ -21,6 +21,8 @@ from tests.unit.evaluator.formats.test_cooperbench import run
 from tests.unit.evaluator.formats.test_marble import RECORDS
 from tests.unit.evaluator.formats.test_registry import EXAMPLES
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 KEYS = re.findall(
     r"\w+",
     """

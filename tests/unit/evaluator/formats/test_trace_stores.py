@@ -78,6 +78,70 @@ def test_a_trace_of_langfuse_holds_its_observations() -> None:
     assert agents_of(trace) == ["critic", "planner", "researcher"]
 
 
+def observation(number: int, kind: str, name: str, above: int | None, **more: object) -> dict[str, object]:
+    started = {"startTime": f"2026-01-05T10:00:0{number}Z", "endTime": f"2026-01-05T10:00:0{9 - number}Z"}
+    parent = None if above is None else f"{above:016x}"
+    return {"id": f"{number:016x}", "traceId": "ab" * 16, "parentObservationId": parent, "type": kind, "name": name} | {
+        **started,
+        **more,
+    }
+
+
+def test_the_trace_that_langfuse_s_page_downloads_has_its_observations_beside_it() -> None:
+    rows = [
+        observation(1, "AGENT", "cook", None),
+        observation(2, "TOOL", "ask", 1),
+        observation(3, "AGENT", "fisher", 2),
+    ]
+    [trace] = read(json.dumps({"trace": {"id": "ab" * 16, "name": "run"}, "observations": rows}))
+    assert calls_between(trace) == {("cook", "fisher"): 1}
+
+
+def test_attributes_that_langfuse_keeps_in_metadata_are_read_as_those_of_otlp() -> None:
+    def kept(name: str) -> dict[str, object]:
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+        resource = {"service.name": "galley", "service.version": "7"}
+        return {"metadata": {"attributes": attributes, "scope": {"name": "x"}, "resourceAttributes": resource}}
+
+    rows = [observation(1, "SPAN", "a", None, **kept("cook")), observation(2, "SPAN", "b", 1, **kept("fisher"))]
+    [trace] = read(json.dumps({"id": "ab" * 16, "name": "", "timestamp": "2026-01-05", "observations": rows}))
+    assert calls_between(trace) == {("cook", "fisher"): 1}
+    assert trace.version == "7"
+
+
+def printed(span: str, parent: str | None, name: str, indent: int | None) -> str:
+    return json.dumps(
+        {
+            "name": f"invoke_agent {name}",
+            "context": {"trace_id": "0x" + "ab" * 16, "span_id": f"0x{span * 8}", "trace_state": "[]"},
+            "kind": "SpanKind.INTERNAL",
+            "parent_id": parent and f"0x{parent * 8}",
+            "start_time": "2026-01-05T10:00:00.000000Z",
+            "end_time": "2026-01-05T10:00:02.000000Z",
+            "status": {"status_code": "ERROR", "description": "no fish"} if name == "fisher" else {},
+            "attributes": {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name},
+            "events": [],
+            "resource": {"attributes": {"service.name": "galley"}},
+        },
+        indent=indent,
+    )
+
+
+@pytest.mark.parametrize("indent", [4, None])
+def test_spans_that_the_python_sdk_prints_are_read_one_after_another(indent: int | None) -> None:
+    [trace] = read("\n".join([printed("3c", "1a", "fisher", indent), printed("1a", None, "cook", indent)]))
+    [trial] = evaluated(trace).detail.trials
+    assert calls_between(trace) == {("cook", "fisher"): 1}
+    assert {each.callee for each in trial.interactions if each.errors} == {"fisher"}
+
+
+def test_a_printed_span_that_is_cut_off_is_left_out_with_a_message() -> None:
+    whole = printed("1a", None, "cook", 4) + "\n" + printed("3c", "1a", "fisher", 4) + "\n"
+    [trace], faults = read_past_faults(whole + printed("4d", "1a", "diver", 4)[:-40])
+    assert agents_of(trace) == ["cook", "fisher"]
+    assert len(faults) == 1
+
+
 def test_ids_that_are_not_hex_stay_distinct() -> None:
     rows = [json.loads(line) for line in (EXPORTS / "langfuse-rows.jsonl").read_text().splitlines()]
     for row in rows:

@@ -12,6 +12,8 @@ from tests.kit.failed_runs import GROUP_CHAT as RUN
 from tests.kit.failed_runs import LABELS, said
 from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 
 def trace_of(**changes: object) -> Trace:
     [trace] = read(json.dumps({**RUN, **changes}))
@@ -77,3 +79,20 @@ def test_what_people_said_about_the_cause_changes_nothing() -> None:
 
 def test_a_run_without_a_message_is_refused() -> None:
     assert refusal(json.dumps({**RUN, "history": []})).startswith("file.json:1: history: ")
+
+
+def test_a_hand_crafted_log_says_in_its_roles_to_whom_the_orchestrator_speaks() -> None:
+    said = [
+        ("human", "When does the ferry leave?"),
+        ("Orchestrator (thought)", "Ask the timetable."),
+        ("Orchestrator (-> Timetable)", "Look up the ferry."),
+        ("Timetable", "At 9:40."),
+        ("Orchestrator (termination condition)", "9:40"),
+    ]
+    history = [{"role": role, "content": text} for role, text in said]
+    labels = {"mistake_agent": "Timetable", "mistake_step": "3", "ground_truth": "10:00"}
+    [trace] = read(json.dumps({"history": history, "question": said[0][1], "is_corrected": False, **labels}))
+    assert agents_of(trace) == ["Orchestrator", "Timetable"]
+    assert (trace.task_success, trace.answer) == (0.0, "9:40")
+    assert calls_between(trace)["Orchestrator", "Timetable"] == 1
+    assert "10:00" not in str(trace)

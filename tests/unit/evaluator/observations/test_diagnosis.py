@@ -16,6 +16,8 @@ from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
 from tests.kit.failed_runs import MINE, YOURS
 from tests.unit.evaluator.formats.test_cooperbench_folder import run_in
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 
 def run(*, alone: tuple[bool | None, bool | None] = (True, True), passed: bool = False, **files: str) -> Trace:
     """A run of two agents whose patches clash, graded together and, where known, alone."""

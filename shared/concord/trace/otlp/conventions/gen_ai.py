@@ -14,13 +14,16 @@ _INVOKE: Final = re.compile(r"invoke_agent\s+(.+)", re.DOTALL)
 
 
 def read(span: Span) -> Reading | None:
-    """The operation decides. `create_agent` is work outside the team, since nobody asked the agent anything yet."""
+    """The operation decides. An agent without any name is known by its id.
+
+    `create_agent` is work outside the team, since nobody asked the agent anything yet.
+    """
     operation = span.text(genai.GENAI_OPERATION).lower()
     if not operation:
         return None
     if operation == "invoke_agent":
         named = _INVOKE.fullmatch(span.name)
-        agent = span.text(genai.AGENT_NAME) or (named[1] if named else "")
+        agent = span.text(genai.AGENT_NAME) or (named[1] if named else span.text(genai.AGENT_ID))
         return Reading(Act.AGENT if agent else Act.WORK, agent, failed=span.failed)
     if operation in genai.TEAM_OPERATIONS:
         return Reading(Act.TEAM, failed=span.failed)

@@ -12,11 +12,11 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from concord.trace.step import as_utc
-from concord_evaluator.formats.cooperbench_effects import FeatureVerdicts, add_changes, delivery, files_stated
 from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
-from concord_evaluator.formats.patches import patch_size
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id, shortened_id
+from concord_research.cooperbench_effects import FeatureVerdicts, add_changes, delivery, files_stated
+from concord_research.patches import patch_size
 
 CONVERSATION: Final = "conversation.json"
 EVALUATION: Final = "eval.json"

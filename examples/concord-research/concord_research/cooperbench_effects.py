@@ -12,8 +12,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from concord.trace.effects import Effect, EffectKind, Workspace, content_digest
-from concord_evaluator.formats.patches import PatchSize, changes_in
 from concord_evaluator.formats.trace import GradedPart, TraceBuilder
+from concord_research.patches import PatchSize, changes_in
 
 MAX_CHANGES: Final = 2000
 """Changes of a patch that become steps."""

@@ -1,0 +1,1 @@
+"""Formats of research sets, read as they were released: MARBLE, CooperBench, Who&When and AgentDojo."""
