@@ -354,7 +354,7 @@ class ObjectFamily(TextFamily):
         objects, unreadable = read_each(answers, expected, as_mapping)
         parts = dict[str, float]()
         for seat, right in expected.items():
-            given = {name.strip().casefold(): each for name, each in objects.get(seat, {}).items()}
+            given = objects.get(seat, {})
             for name, each in right.items() if isinstance(right, dict) else ():
                 parts[name] = float(states_number(given.get(name.casefold()), each))
         return Grade(parts, unreadable)

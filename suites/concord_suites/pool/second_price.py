@@ -7,7 +7,7 @@ from pydantic import BaseModel, JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import name, number
-from concord_suites.answers import UnreadableError, as_mapping, as_number
+from concord_suites.answers import as_mapping, read_each, states_number
 from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import dealt
@@ -140,16 +140,12 @@ class SecondPrice(TextFamily):
         """Half for the winner, half for the price."""
         expected = SaleKey.model_validate(key)
         parts = {"winner": 0.0, "price": 0.0}
-        answer = answers.get(expected.seat)
-        if answer is None:
-            return Grade(parts)
-        try:
-            given = as_mapping(answer)
+        objects, unreadable = read_each(answers, [expected.seat], as_mapping)
+        if expected.seat in objects:
+            given = objects[expected.seat]
             parts["winner"] = float(str(given.get("winner")).strip().casefold() == expected.winner.casefold())
-            parts["price"] = float(as_number(given.get("price")) == expected.price)
-        except UnreadableError:
-            return Grade(parts, (expected.seat,))
-        return Grade(parts)
+            parts["price"] = float(states_number(given.get("price"), expected.price))
+        return Grade(parts, unreadable)
 
     def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The second-highest bid so far stands for all lower bids."""
