@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from concord.json_text import NoJsonError, placed_json_in
 from concord.suite import Answers
 from concord.suite.denial import is_denied
+from concord.suite.number_text import plain_numbers
 from concord_suites.grammar import Statement
 
 T = TypeVar("T")
@@ -137,7 +138,7 @@ def numbers_in(text: str) -> Iterator[Found[int]]:
 
 def as_number(answer: JsonValue) -> int:
     """The whole number that an answer commits to. Raises UnreadableError."""
-    text = _text(answer)
+    text = plain_numbers(_text(answer))
     return committed(text, numbers_in(text))
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, TypeAlias
 from pydantic import JsonValue
 
 from concord.suite import Answers, Bound, Draw, Neighbours, SuiteTask
+from concord.suite.number_text import plain_numbers
 from concord_suites.answers import committed, numbers_in, read_each, words_in
 from concord_suites.family import ReferableStatement, Setting, TextFamily
 from concord_suites.grammar import Fresh
@@ -106,5 +107,5 @@ def read_choices(answers: Answers, seats: Collection[str], word: str) -> tuple[d
 
 
 def _choice(answer: JsonValue, word: str) -> int | None:
-    text = str(answer)
+    text = plain_numbers(str(answer))
     return committed(text, [*((None, start, end) for _, start, end in words_in(text, (word,))), *numbers_in(text)])
