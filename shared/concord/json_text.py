@@ -33,12 +33,18 @@ def json_in(answer: str) -> JsonValue:
     Of duplicate keys the last counts. NaN and numbers beyond the range of a double are not JSON (RFC 8259).
     Raises NoJsonError.
     """
-    for text in (answer, *reversed(_FENCED.findall(answer))):
+    return placed_json_in(answer)[0]
+
+
+def placed_json_in(answer: str) -> tuple[JsonValue, int, int]:
+    """The same, and where it begins and ends in the answer."""
+    blocks = [(0, len(answer)), *(each.span(1) for each in reversed([*_FENCED.finditer(answer)]))]
+    for start, end in blocks:
         try:
-            return shallow(_DECODER.decode(text))
+            return shallow(_DECODER.decode(answer[start:end])), start, end
         except (ValueError, RecursionError):
             continue
-    last = deque(documents_in(answer), maxlen=1)
+    last = deque(_placed_documents_in(answer, _DECODER), maxlen=1)
     if not last:
         raise NoJsonError("the answer contains no JSON")
     return last[0]
@@ -62,7 +68,11 @@ def json_decoder(
 
 def documents_in(text: str, decoder: json.JSONDecoder | None = None) -> Iterator[JsonValue]:
     """The outermost objects and arrays in a text, in order. Raises NoJsonError for too deep a nesting."""
-    decoder, end, tried = decoder or _DECODER, 0, 0
+    return (document for document, _, _ in _placed_documents_in(text, decoder or _DECODER))
+
+
+def _placed_documents_in(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[JsonValue, int, int]]:
+    end, tried = 0, 0
     for number, start in enumerate(_START.finditer(text)):
         if number == _MAX_STARTS or tried > _MAX_TRIED:
             return
@@ -75,7 +85,7 @@ def documents_in(text: str, decoder: json.JSONDecoder | None = None) -> Iterator
                 continue
             except RecursionError:
                 raise NoJsonError(_TOO_DEEP) from None
-            yield shallow(document)
+            yield shallow(document), start.start(), end
 
 
 def shallow(document: JsonValue) -> JsonValue:

@@ -25,7 +25,7 @@ from concord.suite import (
     distances,
 )
 from concord.suite.value import number
-from concord_suites.answers import as_mapping, as_number, read_each, states_number
+from concord_suites.answers import as_mapping, as_number, read_each
 from concord_suites.grammar import Fresh, StatedRecord, Statement, read_all
 
 # The fewest messages and rounds that a task can be solved with.
@@ -349,12 +349,13 @@ class ObjectFamily(TextFamily):
     """A family with one part for each name that the question asks about. The key is an object of objects by seat."""
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
-        """1 for each name with the right number, else 0. More than one number for a name is wrong."""
+        """1 for each name with the right number, else 0. A name with more than one number is unreadable."""
         expected = key if isinstance(key, dict) else {}
         objects, unreadable = read_each(answers, expected, as_mapping)
-        parts = dict[str, float]()
+        grade = Grade({}, unreadable)
         for seat, right in expected.items():
-            given = {name.strip().casefold(): each for name, each in objects.get(seat, {}).items()}
-            for name, each in right.items() if isinstance(right, dict) else ():
-                parts[name] = float(states_number(given.get(name.casefold()), each))
-        return Grade(parts, unreadable)
+            given = objects.get(seat, {})
+            numbers = {name: given.get(name.casefold()) for name in right} if isinstance(right, dict) else {}
+            of_names = grade_each(numbers, right if isinstance(right, dict) else {}, as_number)
+            grade = Grade({**grade.parts, **of_names.parts}, grade.unreadable + of_names.unreadable)
+        return grade

@@ -64,14 +64,14 @@ class Statement:
             for literal, field, kind in _pieces(draw.choice(self.templates))
         )
 
-    def read(self, text: str) -> Iterator[tuple[int, StatedRecord]]:
-        """The statement's occurrences in a text, each with its place there."""
+    def read(self, text: str) -> Iterator[tuple[int, int, StatedRecord]]:
+        """The statement's occurrences in a text, each with where it begins and ends there."""
         for literal, pattern, kinds in self._patterns:
             if literal not in text:
                 continue  # a search for text is many times as fast as one for a pattern
             for found in pattern.finditer(text):
                 fields = {field: _canonical(kind, found[field]) for field, kind in kinds.items()}
-                yield found.start(), StatedRecord(self.name, fields)
+                yield *found.span(), StatedRecord(self.name, fields)
 
     @cached_property
     def _patterns(self) -> list[tuple[str, re.Pattern[str], dict[str, str]]]:
@@ -80,7 +80,7 @@ class Statement:
 
 def read_all(statements: tuple[Statement, ...], text: str) -> list[StatedRecord]:
     """Every statement that a text makes, in its order."""
-    return [record for _, record in sorted(
+    return [record for _, _, record in sorted(
         (found for statement in statements for found in statement.read(text)), key=lambda each: each[0]
     )]  # fmt: skip
 

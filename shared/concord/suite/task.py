@@ -102,7 +102,8 @@ class SuiteTask:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The value of each part of the answers, from 0 to 1, and the seats whose answers are unreadable."""
+    """The value of each part of the answers, from 0 to 1, and what is unreadable: the seats whose answers are, or parts
+    of answers that are otherwise read."""
 
     parts: Mapping[str, float]
     unreadable: tuple[str, ...] = ()

@@ -1,6 +1,5 @@
 """Private links between neighbours: two neighbours are linked if they hold numbers of one series."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, TypeAlias
@@ -8,7 +7,8 @@ from typing import ClassVar, Final, TypeAlias
 from pydantic import JsonValue
 
 from concord.suite import Answers, Bound, Draw, Neighbours, SuiteTask
-from concord_suites.answers import UnreadableError, as_number, as_word, read_each
+from concord.suite.number_text import plain_numbers
+from concord_suites.answers import committed, numbers_in, read_each, words_in
 from concord_suites.family import ReferableStatement, Setting, TextFamily
 from concord_suites.grammar import Fresh
 
@@ -107,10 +107,5 @@ def read_choices(answers: Answers, seats: Collection[str], word: str) -> tuple[d
 
 
 def _choice(answer: JsonValue, word: str) -> int | None:
-    says_word = isinstance(answer, str) and re.search(rf"(?i)(?<!\w){word}(?!\w)", answer) is not None
-    if not says_word:
-        return as_number(answer)
-    if re.search(r"\d{3},?\d{3}", str(answer)):
-        raise UnreadableError(f"a number and {word!r}")
-    as_word(answer, (word,))
-    return None
+    text = plain_numbers(str(answer))
+    return committed(text, [*((None, start, end) for _, start, end in words_in(text, (word,))), *numbers_in(text)])

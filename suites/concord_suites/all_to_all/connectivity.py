@@ -121,7 +121,7 @@ class Connectivity(OneAnswerFamily):
         parents = dict(fact.id.split()[2::2] for fact in drawn.facts if fact.id.startswith("road"))
         parts = []
         for seat in neighbours:
-            [(_, home)] = HOME.read(" ".join(drawn.sentences[seat]))
+            [(_, _, home)] = HOME.read(" ".join(drawn.sentences[seat]))
             way = _way(home["place"], parents)
             roads = [f"road from {place} to {parents[place]}" for place in way]
             parts.append(Part(seat, seat, (*roads, f"station of {parents[way[-1]]}")))

@@ -123,7 +123,7 @@ class LogicGrid(OneAnswerFamily):
                 needs[person] = [first.id, second.id]
         parts = []
         for seat in neighbours:
-            [(_, wanted)] = WANTED.read(" ".join(drawn.sentences[seat]))
+            [(_, _, wanted)] = WANTED.read(" ".join(drawn.sentences[seat]))
             parts.append(Part(seat, seat, tuple(needs[wanted["person"]])))
         return parts
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import date
-from concord_suites.answers import UnreadableError, check_affirmed
+from concord_suites.answers import as_date
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import busy_by_free_days, dealt, holders, with_copies
@@ -45,7 +45,6 @@ QUESTION: Final = Statement(
     "Which is the only day between {before:date} and {after:date}, neither of them included, on which no seat is "
     "away? Answer with the date as YYYY-MM-DD.",
 )
-DAY: Final = Statement("day", "{day:date}")
 FEWEST_AWAY: Final = 24
 """A period has at least so many days on which somebody is away."""
 
@@ -103,15 +102,8 @@ class DateIntersection(OneAnswerFamily):
         return dict.fromkeys(setting.answerers, free)
 
     def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A date, in any spelling of the grammar."""
-        text = str(answer)
-        try:
-            stated = list(DAY.read(text))
-            [day] = {record["day"] for _, record in stated}
-        except ValueError as error:
-            raise UnreadableError("not exactly one date") from error
-        check_affirmed(text, (place for place, _ in stated))
-        return day
+        """A day."""
+        return as_date(answer)
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The only day on which nobody is away, as far as is known, stands for all days that are known."""

@@ -7,8 +7,8 @@ from pydantic import BaseModel, JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import name, number
-from concord_suites.answers import UnreadableError, as_mapping, as_number
-from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
+from concord_suites.answers import as_mapping, as_number, read_each
+from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grade_each, grammar_of
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import dealt
 
@@ -139,17 +139,11 @@ class SecondPrice(TextFamily):
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """Half for the winner, half for the price."""
         expected = SaleKey.model_validate(key)
-        parts = {"winner": 0.0, "price": 0.0}
-        answer = answers.get(expected.seat)
-        if answer is None:
-            return Grade(parts)
-        try:
-            given = as_mapping(answer)
-            parts["winner"] = float(str(given.get("winner")).strip().casefold() == expected.winner.casefold())
-            parts["price"] = float(as_number(given.get("price")) == expected.price)
-        except UnreadableError:
-            return Grade(parts, (expected.seat,))
-        return Grade(parts)
+        objects, unreadable = read_each(answers, [expected.seat], as_mapping)
+        given = objects.get(expected.seat, {})
+        winner = float(str(given.get("winner")).strip().casefold() == expected.winner.casefold())
+        price = grade_each({"price": given.get("price")}, {"price": expected.price}, as_number)
+        return Grade({"winner": winner, **price.parts}, unreadable + price.unreadable)
 
     def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The second-highest bid so far stands for all lower bids."""

@@ -7,7 +7,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord_suites.answers import UnreadableError, as_code, as_date, as_list, as_mapping, as_number, as_word
+from concord_suites import answers
+from concord_suites.answers import UnreadableError, unwrapped
+
+
+def as_number(answer: JsonValue) -> int:
+    return answers.as_number(unwrapped(answer))
+
+
+def as_word(answer: JsonValue, domain: tuple[str, ...]) -> str:
+    return answers.as_word(unwrapped(answer), domain)
+
+
+def as_code(answer: JsonValue) -> str:
+    return answers.as_code(unwrapped(answer))
+
+
+def as_date(answer: JsonValue) -> str:
+    return answers.as_date(unwrapped(answer))
+
+
+def as_list(answer: JsonValue) -> list[str]:
+    return answers.as_list(unwrapped(answer))
+
+
+def as_mapping(answer: JsonValue) -> dict[str, JsonValue]:
+    return answers.as_mapping(unwrapped(answer))
+
 
 COLOURS = ("red", "green", "dark blue")
 
@@ -105,7 +131,7 @@ WRAPPINGS = ("{}", "Answer: {}", "```json\n{}\n```", "Here you are:\n```\n{}\n``
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 @pytest.mark.parametrize("indent", [None, 2])
 def test_json_is_read_wherever_it_stands(wrapping: str, indent: int | None) -> None:
-    items, members = ["KX-44718", "LM-10382"], {"Quorvath": 48213, "Dresevane": 7}
+    items, members = ["KX-44718", "LM-10382"], {"quorvath": 48213, "dresevane": 7}
     assert as_list(wrapping.format(json.dumps(items, indent=indent))) == items
     assert as_mapping(wrapping.format(json.dumps(members, indent=indent))) == members
 

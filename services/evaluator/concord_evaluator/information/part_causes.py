@@ -427,7 +427,7 @@ def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Itera
         if grade.parts.get(part.id, 0) < 1 and (misled := misleading(losses, seat, part.needs, end)):
             yield from (_of_part(each, part.id) for each in misled)
             return
-        yield _of_part(_lost(_without_loss(seat, time if seat in answers else None, grade, losses), (seat,)), part.id)
+        yield _of_part(_lost(_without_loss(part, time if seat in answers else None, grade, losses), (seat,)), part.id)
         return
     found: dict[Cause, list[str]] = {}
     for need, loss in losses.of(seat, missing).items():
@@ -441,11 +441,12 @@ def _of_part(cause: Cause, part: str | None, facts: Iterable[str] = ()) -> Cause
     return cause.model_copy(update={"part": part, "evidence": tuple(Evidence(text=fact) for fact in facts)})
 
 
-def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> CauseKind:
+def _without_loss(part: Part, time: int | None, grade: Grade, losses: Losses) -> CauseKind:
     """Why an answer is wrong or missing where everything needed arrived. `time`: that of the answer."""
+    seat = part.seat
     if time is None:
         return losses.turns.fault(seat, range(1, losses.answered.end + 1)) or CauseKind.NO_ANSWER
-    if seat in grade.unreadable or losses.turns.fault(seat, [time]) is CauseKind.UNREADABLE:
+    if not {seat, part.id}.isdisjoint(grade.unreadable) or losses.turns.fault(seat, [time]) is CauseKind.UNREADABLE:
         return CauseKind.UNREADABLE
     return CauseKind.NOT_USED
 

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
+from concord.suite.denial import is_denied
 from concord_evaluator.information.values import FoundValue, normalised, read, values_in
 
 # Finds the fact that a text names beside a value which the task does not know: "agent/2's reading is 51872".
@@ -277,8 +278,9 @@ class Recogniser:
         """The words that count as values: those of facts, and names, which may be results."""
 
     def stated(self, text: str) -> Stated:
-        """The facts and values that a text states."""
+        """The facts and values that a text states: none that it denies, and of several values of a fact the last."""
         plain, found = read(text[: self._limit])
+        found = [each for each in found if not self._is_denied(plain, each)]
         strange = self._strange(found)
         kept = [
             each
@@ -292,7 +294,7 @@ class Recogniser:
         for _, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
             sentences.add(frozenset(each.value for each in sentence))
             pairs += [pair for pair in self._pairs(sentence, strange) if _is_near(*pair)]
-        for anchor, value in pairs:
+        for anchor, value in self._last_of_each_fact(pairs):
             about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
             last |= {fact.id: max(value.at, last.get(fact.id, 0)) for fact in about}
             beside |= {anchor, value} if about else set()
@@ -308,6 +310,24 @@ class Recogniser:
             self._labels.named(plain, strange),
             last,
         )
+
+    def _is_denied(self, plain: str, each: FoundValue) -> bool:
+        """Whether a text denies a value that could be a fact's."""
+        of_facts = each.value in self._plain or each.value in self._domain or each.value.kind is not Kind.WORD
+        return of_facts and each.value not in self._anchored and is_denied(plain, each.at, each.end)
+
+    def _last_of_each_fact(
+        self, pairs: Sequence[tuple[FoundValue, FoundValue]]
+    ) -> Iterator[tuple[FoundValue, FoundValue]]:
+        """The pairs, without values after which the text gives another one to the only fact that both could be of."""
+        last = dict[tuple[Value, Kind], int]()
+        for anchor, value in pairs:
+            of = anchor.value, value.value.kind
+            last[of] = max(value.at, last.get(of, 0))
+        for anchor, value in pairs:
+            alike = [fact for fact in self._anchored[anchor.value] if as_found(fact.value).kind is value.value.kind]
+            if len(alike) != 1 or value.at == last[anchor.value, value.value.kind]:
+                yield anchor, value
 
     def _contradicted(self, pairs: Iterable[tuple[FoundValue, FoundValue]], told: Collection[str]) -> Iterator[Strange]:
         """The values that are not those of the facts whose anchors they stand beside, the last of each fact.

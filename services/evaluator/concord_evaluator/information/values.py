@@ -2,20 +2,34 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import product
 from typing import Final, NamedTuple
 
+from babel import Locale
 from text_to_num import alpha2digit  # type: ignore[import-untyped]
 
-from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Kind, Value
+from concord.suite.number_text import plain_numbers
 
-# Writes numbers in words, and days of a month in words, in digits.
+# Writes numbers in words, and days of a month in words, in digits, in the languages that text2num reads.
 
-_IN_WORDS: Final = re.compile(r"thousand|million", re.IGNORECASE)
-"""Without such a word, no number in words is a value."""
+_THOUSANDS: Final = {
+    "en": "thousand|million",
+    "fr": "mille|millions?",
+    "de": r"\w*tausend\w*|million(?:en)?",
+    "es": "mil|mill[oó]n(?:es)?",
+    "pt": "mil|milh(?:ão|ões)",
+    "it": r"mille|\w+mila\w*|milion[ei]",
+    "nl": r"\w*duizend\w*|miljoen",
+}
+"""The languages, and the words without one of which no number in words of a language is a value."""
+_IN_WORDS: Final = {
+    language: re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) for language, words in _THOUSANDS.items()
+}
+_SAID: Final = re.compile(re.sub(r"\\w[*+]", "", "|".join(_THOUSANDS.values())), re.IGNORECASE)
 _POWER_BY_DIGITS: Final = re.compile(r"(?<=\d) ?(thousand|million)\b", re.IGNORECASE)
 """A power of ten in words after digits: 48 thousand."""
 _DIGITS_BY_POWER: Final = re.compile(r"\b(thousand|million)(?=,? (?:and )?\d{1,3}(?!\d|[,.]\d))", re.IGNORECASE)
@@ -28,35 +42,56 @@ _BY_POWERS: Final = re.compile(
     rf"(?<![\d.,])(?:(\d{{1,3}}){_MILLION}(?:{_LINK}(\d{{1,3}}){_THOUSAND})?{_LAST}|(\d{{1,3}}){_THOUSAND}{_LAST}"
     rf"|(\d+000) {_REST},? (?:and )?(\d{{1,3}})(?!\d))"
 )
-_ORDINALS: Final = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-    "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth",
-    "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
-)  # fmt: skip
-"""The days of a month."""
-_ORDINAL: Final = "(" + "|".join(sorted(_ORDINALS, key=len, reverse=True)).replace("-", "[- ]") + ")"
+_GROUP_COMMA: Final = re.compile(r"(?:(?<=thousand)|(?<=million)), (?=[a-z])", re.IGNORECASE)
+
+
+def _months() -> Mapping[str, int]:
+    """The numbers of months by their names and abbreviations, in lower case, also without accents."""
+    names = dict[str, int]()
+    for language in _THOUSANDS:
+        months = Locale.parse(language).months
+        for form, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
+            for month, name in months[form][width].items():
+                plain = name.casefold().rstrip(".")
+                names |= {plain: month, _without_accents(plain): month}
+    return names | {"sept": 9}
+
+
+def _without_accents(text: str) -> str:
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
+_MONTHS: Final = _months()
+_MONTH: Final = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?!\w)\.?"
+_OF: Final = r"(?: (?:day )?(?:of|de|del|di|van))?"
 _DAY_IN_WORDS: Final = re.compile(
-    rf"(?<!\w){_ORDINAL}(?: day)?(?= (?:of )?{MONTH_PATTERN}(?!\w))|(?<!\w)({MONTH_PATTERN}(?: the)?) {_ORDINAL}(?!\w)",
+    rf"(?<!\w)(?P<before>[^\W\d_]+(?:[ -][^\W\d_]+)?)(?: day)?(?={_OF} {_MONTH})"
+    rf"|(?P<month>(?<!\w){_MONTH}(?: the)? )(?P<after>[^\W\d_]+(?:[ -][^\W\d_]+)?)",
     re.IGNORECASE,
 )
-_GROUP_COMMA: Final = re.compile(r"(?:(?<=thousand)|(?<=million)), (?=[a-z])", re.IGNORECASE)
+
+_ONE_DAY: Final = re.compile(r"(?:[^\W\d_]+ )?\d{1,2}(?!\d)[^\W\d_]{0,2}(?: [^\W\d_]+)?")
 
 
 def in_digits(text: str) -> str:
     """A text with numbers from a thousand on and days of a month in digits: "forty-eight thousand 213" is "48213"."""
     text = _DAY_IN_WORDS.sub(_day, text)
-    if not _IN_WORDS.search(text):
+    if not _SAID.search(text):
         return text
+    spoken = [language for language, words in _IN_WORDS.items() if words.search(text)]
     text = _DIGITS_BY_POWER.sub(rf"\1 {_REST}", text)
     text = _POWER_BY_DIGITS.sub(lambda power: _THOUSAND if power[1].casefold() == "thousand" else _MILLION, text)
-    return _BY_POWERS.sub(_composed, alpha2digit(_GROUP_COMMA.sub(" ", text), "en")).replace(f" {_REST}", "")
+    text = _GROUP_COMMA.sub(" ", text)
+    # A number is shortest in the language that it is written in: others read only a part of it.
+    text = min([text, *(alpha2digit(text, language) for language in spoken)], key=len)
+    return _BY_POWERS.sub(_composed, text).replace(f" {_REST}", "")
 
 
 def _day(match: re.Match[str]) -> str:
-    """The day of a month as a number: "twenty-first of March" is "21 of March"."""
-    day = _ORDINALS.index(re.sub(" ", "-", match[1] or match[3]).casefold()) + 1
-    return f"{match[2]} {day}" if match[2] else str(day)
+    """The day of a month as a number: "twenty-first of March" is "21st of March"."""
+    month, words = match["month"] or "", match["before"] or match["after"]
+    days = (alpha2digit(words, language, threshold=0) for language in _THOUSANDS)
+    return month + next(filter(_ONE_DAY.fullmatch, days), words)
 
 
 def _composed(match: re.Match[str]) -> str:
@@ -76,12 +111,13 @@ _LONGEST_NUMBER: Final = 100
 _KEPT: Final = 4_000
 """Characters of the longest texts whose values are kept."""
 
-_MONTH: Final = rf"{MONTH_PATTERN}\.?"
-_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
+_DAY: Final = r"\d{1,2}(?:st|nd|rd|th|er|[oa]|e)?"
 
 _CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})( ?[-\u2010-\u2014_] ?| ?)(\d{5})(?![0-9A-Za-z])")
 _ISO: Final = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
-_DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of|\.)?[ /-]({_MONTH}),?[ /-](\d{{4}})(?!\d)", re.IGNORECASE)
+_DAY_FIRST: Final = re.compile(
+    rf"(?<!\w)({_DAY})(?:{_OF}|\.)[ /-]({_MONTH}),?(?: del?| di)?[ /-](\d{{4}})(?!\d)", re.IGNORECASE
+)
 _MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH})(?: the)?[ /-]({_DAY}),?[ /-](\d{{4}})(?!\d)", re.IGNORECASE)
 _YEAR_FIRST: Final = re.compile(rf"(?<!\d)(\d{{4}}),?[ /-]({_MONTH})[ /-]({_DAY})(?!\w)", re.IGNORECASE)
 _NUMERIC: Final = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
@@ -100,15 +136,16 @@ _MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
 
 
 class FoundValue(NamedTuple):
-    """A value in a text, and where it begins."""
+    """A value in a text, and where it begins and ends."""
 
     value: Value
     at: int
+    end: int
 
 
 def normalised(text: str) -> str:
     """A text without typographic variants and markup, and with numbers in digits, as `values_in` reads it."""
-    return in_digits(_MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
+    return in_digits(_MARKUP.sub(" ", unicodedata.normalize("NFKC", plain_numbers(text))))
 
 
 def read(text: str) -> tuple[str, Sequence[FoundValue]]:
@@ -141,7 +178,7 @@ def values_in(plain: str) -> list[FoundValue]:
     plain = _take(plain, _NUMERIC, _numeric, found)
     plain = _take(plain, _SPACED, _spaced_numbers, found)
     plain = _take(plain, _NUMBER, _numbers, found)
-    found += [FoundValue(_word(word[0]), word.start()) for word in _WORD.finditer(plain)]
+    found += [FoundValue(_word(word[0]), *word.span()) for word in _WORD.finditer(plain)]
     return sorted(found, key=lambda each: each.at)
 
 
@@ -158,7 +195,7 @@ def _take(
     for match in pattern.finditer(text):
         values = list(read(match))
         if values:
-            found += [FoundValue(value, match.start()) for value in values]
+            found += [FoundValue(value, *match.span()) for value in values]
             kept += [text[end : match.start()], " " * (match.end() - match.start())]
             end = match.end()
     return "".join([*kept, text[end:]])
@@ -176,15 +213,15 @@ def _iso(match: re.Match[str]) -> Iterator[Value]:
 
 
 def _day_first(match: re.Match[str]) -> Iterator[Value]:
-    yield from _date(match[3], month_number(match[2]), _digits(match[1]))
+    yield from _date(match[3], _month(match[2]), _digits(match[1]))
 
 
 def _month_first(match: re.Match[str]) -> Iterator[Value]:
-    yield from _date(match[3], month_number(match[1]), _digits(match[2]))
+    yield from _date(match[3], _month(match[1]), _digits(match[2]))
 
 
 def _year_first(match: re.Match[str]) -> Iterator[Value]:
-    yield from _date(match[1], month_number(match[2]), _digits(match[3]))
+    yield from _date(match[1], _month(match[2]), _digits(match[3]))
 
 
 def _numeric(match: re.Match[str]) -> Iterator[Value]:
@@ -210,6 +247,10 @@ def _date(year: str | int, month: str | int, day: str | int) -> Iterator[Value]:
         yield Value(Kind.DATE, date(int(year), int(month), int(day)).isoformat())
     except ValueError:
         return
+
+
+def _month(name: str) -> int:
+    return _MONTHS[name.casefold().rstrip(".")]
 
 
 def _digits(text: str) -> str:

@@ -157,8 +157,12 @@ def _graded_by_family(seat: str, task: SuiteTask, grade: Grade, answers: Mapping
     if seat not in answers:
         right = "no answer"
     elif seat in grade.unreadable:
-        right = "the answer is not in the form that the question asks for"
+        right = f"the answer is not in the form that the question asks for: {answers[seat][:_QUOTED]!r}"
     return GradedAnswer(agent=seat, value=sum(own) / len(own) if own else grade.outcome, explanation=right)
+
+
+_QUOTED: Final = 80
+"""Characters of an unreadable answer that its explanation quotes."""
 
 
 def _reason(grade: Grade) -> str | None:

@@ -40,6 +40,17 @@ def found(text: str) -> set[Value]:
         "48 thousand and 213",
         "48 thousand two hundred and thirteen",
         "forty-eight thousand 213",
+        "48{,}213",
+        "$48\\,213$",
+        "4.8213e4",
+        "4.8213 x 10^4",
+        "4.8213 \u00d7 10\u2074",
+        r"$4.8213 \times 10^{4}$",
+        "quarante-huit mille deux cent treize",
+        "cuarenta y ocho mil doscientos trece",
+        "quarenta e oito mil duzentos e treze",
+        "achtundvierzigtausendzweihundertdreizehn",
+        "quarantottomiladuecentotredici",
         '{"value": 48213}',
         "\uff14\uff18\uff12\uff11\uff13",
     ],
@@ -54,6 +65,11 @@ def test_a_number_is_found_in_its_usual_spellings(text: str) -> None:
 )
 def test_parts_of_words_and_small_numbers_are_no_values(text: str) -> None:
     assert found(text) == set()
+
+
+@pytest.mark.parametrize("text", ["1,23,456", "Rs 1,23,456.", "1.23456e5"])
+def test_indian_groups_and_powers_of_ten_are_one_number(text: str) -> None:
+    assert found(text) == {number(123456)}
 
 
 def test_a_run_of_thousands_of_digits_is_no_value_and_no_error() -> None:
@@ -107,6 +123,13 @@ def test_a_number_after_a_short_word_is_a_number_or_a_code() -> None:
         "March the fourteenth, 2031",
         "Friday, March fourteenth 2031",
         "the fourteenth of March two thousand and thirty-one",
+        "14 mars 2031",
+        "14. M\u00e4rz 2031",
+        "14 de marzo de 2031",
+        "14 de mar\u00e7o de 2031",
+        "14 marzo 2031",
+        "14 maart 2031",
+        "14 marco 2031",
     ],
 )
 def test_a_date_is_found_in_its_usual_spellings(text: str) -> None:
