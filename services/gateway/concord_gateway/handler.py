@@ -237,7 +237,10 @@ class AssessmentHandler:
             await progress.flush()
             await task.input_required(str(error))
         except (NotAnAssessmentError, FullError) as error:
-            await self._reject(task, progress, str(error))
+            self._instruments.assessments.labels(outcome="rejected").inc()
+            logger.info("rejected the assessment: %s", error)
+            await progress.flush()
+            await task.reject(redact(f"Rejected: {error}"))
 
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
         """Parses a message. Raises NotAnAssessmentError, MissingInputError."""
@@ -363,12 +366,6 @@ class AssessmentHandler:
     async def _retire(self, run: RunningAssessment) -> None:
         with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended
             await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
-
-    async def _reject(self, task: TaskHandle, progress: Progress, reason: str) -> None:
-        self._instruments.assessments.labels(outcome="rejected").inc()
-        logger.info("rejected the assessment: %s", reason)
-        await progress.flush()
-        await task.reject(redact(f"Rejected: {reason}"))
 
     async def _fail(self, task: TaskHandle, progress: Progress, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
