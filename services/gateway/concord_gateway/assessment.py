@@ -34,17 +34,11 @@ from concord_gateway.assignments import OwnWork, TrialCalls
 from concord_gateway.assistants import Assistants
 from concord_gateway.calls import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.drivers import (
-    Driver,
-    TrialContext,
-    TrialNotRunError,
-    drive_calls,
-    drive_live,
-    drive_pattern,
-    drive_rounds,
-    outcome_of,
-    unanswered,
-)
+from concord_gateway.drivers.calls import drive_calls
+from concord_gateway.drivers.driver import Driver, TrialContext, TrialNotRunError
+from concord_gateway.drivers.ground_truth import drive_pattern
+from concord_gateway.drivers.live import drive_live, outcome_of, unanswered
+from concord_gateway.drivers.rounds import drive_rounds
 from concord_gateway.evaluation import (
     EvaluationFailedError,
     Evaluations,
