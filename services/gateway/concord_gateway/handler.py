@@ -216,10 +216,10 @@ class AssessmentHandler:
         """See `concord.a2a.Handler`."""
         progress = Progress(task)
         try:
-            read = None
+            read: Work | None = None
             if not task.resumed:
                 read = await self._read(message)
-                await check_patterns(read[0], task.owner or message.task_id, self._checks)
+                await check_patterns(read.request, task.owner or message.task_id, self._checks)
 
             async def wait(position: int) -> None:
                 nonlocal read
@@ -242,23 +242,18 @@ class AssessmentHandler:
             await progress.flush()
             await task.reject(redact(f"Rejected: {error}"))
 
-    async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
+    async def _read(self, message: IncomingMessage) -> Work:
         """Parses a message. Raises NotAnAssessmentError, MissingInputError."""
-        request, work = await asyncio.to_thread(_read, message, self._scenarios)
+        work = await asyncio.to_thread(lambda: plan_work(read_request(message), self._scenarios))
         if any(task.scenario for task in work.tasks) and not self._contexts.reachable:
             raise NotAnAssessmentError(
                 "`scenario` needs an address of this gateway for assistants (--card-url, CONCORD_ENVIRONMENT_URL)"
             )
-        await check_hosts(request, self._participants.peer_urls)
-        return request, work
+        await check_hosts(work.request, self._participants.peer_urls)
+        return work
 
     async def _assess(
-        self,
-        message: IncomingMessage,
-        task: TaskHandle,
-        progress: Progress,
-        traced: Span,
-        read: tuple[AssessmentRequest, Work] | None,
+        self, message: IncomingMessage, task: TaskHandle, progress: Progress, traced: Span, read: Work | None
     ) -> None:
         """Carries an assessment out. `read`: the parsed message, unless it waited or continues a lost assessment."""
         try:
@@ -286,11 +281,7 @@ class AssessmentHandler:
         await self._finish(run, task, message)
 
     async def _record(
-        self,
-        message: IncomingMessage,
-        task: TaskHandle,
-        progress: Progress,
-        read: tuple[AssessmentRequest, Work] | None,
+        self, message: IncomingMessage, task: TaskHandle, progress: Progress, read: Work | None
     ) -> AssessmentRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
 
@@ -304,13 +295,11 @@ class AssessmentHandler:
                 f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
             )
             return begun
-        request, work = read or await self._read(message)
-        await progress.tell(f"assessing {_participants(request)}")
-        for sentence in unread_keys(request.config, work.tasks):
+        work = read or await self._read(message)
+        await progress.tell(f"assessing {_participants(work.request)}")
+        for sentence in unread_keys(work.request.config, work.tasks):
             await progress.tell(sentence)
-        plan, failures, cards = await make_plan(
-            request, work, self._participants, progress, self._settings.secret_of_tasks()
-        )
+        plan, failures, cards = await make_plan(work, self._participants, progress, self._settings.secret_of_tasks())
         plan = plan.model_copy(update={"prices": self._settings.prices})
         if (started := self._settings.started_containers) is not None:
             plan = plan.model_copy(update={"seat_containers": started.around(plan)})
@@ -373,12 +362,6 @@ class AssessmentHandler:
         fail(reason)
         await progress.flush()
         await task.fail(redact(f"Failed: {reason}"))
-
-
-def _read(message: IncomingMessage, scenarios: Scenarios) -> tuple[AssessmentRequest, Work]:
-    """Parses a message. Raises NotAnAssessmentError."""
-    request = read_request(message)
-    return request, plan_work(request, scenarios)
 
 
 def _participants(request: AssessmentRequest) -> str:
