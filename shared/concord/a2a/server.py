@@ -98,7 +98,7 @@ def admitting(route: Route, callers: Callers, unreadable: Callable[[str], Respon
         try:
             json.loads((await request.body()).decode("utf-8-sig") or "{}")
         except (ValueError, RecursionError) as error:
-            return unreadable(f"the body is not JSON: {type(error).__name__}")
+            return unreadable(f"the body is not JSON: {error}")
         response: Response = await route.endpoint(request)
         return response
 
