@@ -479,7 +479,7 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
         _profile(settings),
         PurpleAgent(settings, llm, discovery, reporter),
         discovery.close,
-        partial(asyncio.to_thread, reporter.close),
+        reporter.aclose,
         max_body_bytes=MAX_BODY_BYTES,
         meanwhile=partial(stay_registered, settings),
     )
