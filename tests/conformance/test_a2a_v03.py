@@ -130,12 +130,14 @@ async def test_a_request_of_another_form_is_refused_with_the_accepted_one(
     ("body", "code"),
     [
         (b"{", -32700),
+        (b'{"id": "\x9b"}', -32700),
+        (b"[" * 3900, -32700),
         (b"[]", -32600),
         (b'{"jsonrpc": "2.0", "id": 1}', -32600),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}', -32601),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "unknown"}}', -32001),
     ],
-    ids=["no JSON", "list", "no method", "unknown method", "unknown task"],
+    ids=["no JSON", "no UTF-8", "nested deeply", "list", "no method", "unknown method", "unknown task"],
 )
 async def test_errors_have_the_codes_of_json_rpc_and_a2a(green_agent: str, body: bytes, code: int) -> None:
     answer = await post(green_agent, content=body, headers={"content-type": "application/json"})

@@ -22,7 +22,8 @@ from concord.wire.assignment import TRACEABILITY_KEY, Assignment
 from concord.wire.roster import GREEN_AGENT, RosterEntry, new_step_id
 from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.calls import Channels
-from concord_gateway.drivers import TrialContext, drive_live
+from concord_gateway.drivers.driver import TrialContext
+from concord_gateway.drivers.live import drive_live
 from concord_gateway.recorder import Recorder
 from tests.kit.assistants import no_assistants
 from tests.kit.ports import free_port

@@ -15,7 +15,7 @@ from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
 from concord.trace.step import ResponseTrace
 from concord.wire.assignment import TRACEABILITY_KEY, Assignment
-from concord_purple.request_context import StepRecorder, reword_review
+from concord_purple.agent import StepRecorder, reword_review
 from tests.integration.purple_agents import free_urls, running_agents
 from tests.unit.purple.shipped_tasks import TASKS, share_right
 

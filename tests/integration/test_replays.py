@@ -52,7 +52,7 @@ class Losses:
 @pytest.fixture
 def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
     found = Losses()
-    monkeypatch.setattr("concord_gateway.trial_runner.wait_until_settled", found.settle)
+    monkeypatch.setattr("concord_gateway.assessment.wait_until_settled", found.settle)
     return found
 
 

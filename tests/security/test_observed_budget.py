@@ -14,7 +14,7 @@ from concord.storage import TraceStore
 from concord.storage.redis import keys
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
-from concord_gateway import trial_runner
+from concord_gateway import assessment
 from concord_gateway.drivers import driver
 from tests.kit.serving import served_agent
 from tests.kit.stack import message, rpc, stack
@@ -63,7 +63,7 @@ class TestObservedCalls:
                 """Waits for nothing; before the trial is closed, another gateway is refused a call of it."""
                 await cast(Awaitable[int], running.storage.redis.hincrby(keys.refused(trace_id), GREEN_AGENT, 1))
 
-            monkeypatch.setattr(trial_runner, "wait_until_settled", settled)
+            monkeypatch.setattr(assessment, "wait_until_settled", settled)
             async with served_agent(_echo) as url:
                 answer = await running.assess({"agent": url}, num_runs=1)
         assert "budget" in json.dumps(answer.data_parts) + answer.status_text

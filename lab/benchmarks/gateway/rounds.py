@@ -29,7 +29,7 @@ from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, RosterEntry, new_step_id, new_trace_id
 from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.calls import Channels
-from concord_gateway.drivers import TrialContext
+from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.rounds import drive_rounds
 from concord_gateway.recorder import Recorder
 from concord_gateway.rounds.exchange import Rounds

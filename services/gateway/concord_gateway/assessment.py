@@ -1,25 +1,44 @@
-"""One assessment from its plan to its row: trials run one after the other, each evaluated while the next one runs."""
+"""One assessment from its plan to its row: trials run one after the other, each evaluated while the next one runs.
+
+A trial ends when its trace is complete, which is then closed.
+"""
 
 import asyncio
 import logging
 import math
 import time
-from contextlib import aclosing, suppress
+from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
-from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
+from concord.agent.messenger import Messenger, StepSink
+from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, VerdictHead
 from concord.assessment.result_row import FILLED, Loss
 from concord.assessment.results import TrialOutcome
+from concord.assessment.task_spec import Exchange
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
-from concord.tracing import TRIAL_ID, span
+from concord.trace.attributes import TASK_STATE
+from concord.trace.step import InteractionStep
+from concord.trace.timing import StepClock, root_step
+from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
+from concord.trust.tokens import Claims
+from concord.wire.assignment import Assignment
+from concord.wire.roster import GREEN_AGENT, new_step_id
 from concord_gateway.assessment_record import AssessmentRecord
+from concord_gateway.assignments import OwnWork, TrialCalls
 from concord_gateway.assistants import Assistants
-from concord_gateway.drivers import TrialNotRunError, outcome_of, unanswered
+from concord_gateway.calls import Channels
+from concord_gateway.closing import Reporters, wait_until_settled
+from concord_gateway.drivers.calls import drive_calls
+from concord_gateway.drivers.driver import Driver, TrialContext, TrialNotRunError
+from concord_gateway.drivers.ground_truth import drive_pattern
+from concord_gateway.drivers.live import drive_live, outcome_of, unanswered
+from concord_gateway.drivers.rounds import drive_rounds
 from concord_gateway.evaluation import (
     EvaluationFailedError,
     Evaluations,
@@ -31,9 +50,9 @@ from concord_gateway.evaluation import (
 from concord_gateway.instruments import Instruments
 from concord_gateway.plan import Participants
 from concord_gateway.progress import Progress
+from concord_gateway.recorder import Recorder
 from concord_gateway.rounds.exchange import OverBudgetError
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.trial_runner import TrialRunner
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +61,8 @@ _TOKEN_GRACE_S: Final = 300.0
 
 _UNTIL_ROOM_S: Final = 5.0
 """Redis frees the memory of what was deleted in the background."""
+
+_DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
 
 
 @dataclass(slots=True)
@@ -66,10 +87,24 @@ class RunningAssessment:
     _spent: dict[str, float] = field(default_factory=dict)
     """By trial id, the seconds that its latest attempt took."""
     _deadline: float = 0.0
+    _messenger: Messenger = field(init=False)
+    """Keeps one client per participant for all trials."""
+    _sinks: dict[str, StepSink] = field(default_factory=dict)
+    """By trace id, who takes the steps of the gateway's own calls."""
+    _reporters: Reporters = field(init=False)
+    _work: OwnWork = field(default_factory=OwnWork)
 
     def __post_init__(self) -> None:
         self._tasks = {task.id: task for task in self.plan.tasks}
         self._results = Evaluations(self.storage, self.plan.assessment_id, self.settings.evaluation_timeout_s)
+        self._messenger = Messenger(
+            self._on_step,
+            timeout_s=self.record.state.limits.trial_s,
+            peer_urls=self.participants.peer_urls,
+            cards=self.record.cards,
+            credentials=self.participants.credentials,
+        )
+        self._reporters = Reporters(frozenset(entry.id for entry in self.plan.roster if entry.reports))
 
     @property
     def tokens_s(self) -> int:
@@ -92,39 +127,30 @@ class RunningAssessment:
         if (interrupted := self.record.interrupted) is not None:
             await self.participants.close(interrupted.trace_id)
             self._lose(interrupted, Loss.GATEWAY, "the gateway was lost while it ran")
-        runner = TrialRunner(
-            self.record,
-            self.storage,
-            self.settings,
-            self.progress,
-            self.participants,
-            self.assistants,
-            self.instruments,
-        )
         async with self.storage.jobs.ended.heard_of(self.plan.assessment_id):
-            return await self._run(runner)
+            return await self._run()
 
-    async def _run(self, runner: TrialRunner) -> MadeRow:
-        async with asyncio.TaskGroup() as evaluations, aclosing(runner):
+    async def _run(self) -> MadeRow:
+        async with asyncio.TaskGroup() as evaluations, self._messenger:
             for trial in [each for each in self.plan.trials if each.trial_id in self.record.closed]:
                 await self._hand_over(trial, evaluations)
-            await self._play(runner, evaluations)
+            await self._play(evaluations)
             while await self._plays_again():
-                await self._play(runner, evaluations)
+                await self._play(evaluations)
         await self._lost.make_again(self._results, self.evaluations)
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.state.failures)
         with span("aggregation"):
             return await self._results.row(request)
 
-    async def _play(self, runner: TrialRunner, evaluations: asyncio.TaskGroup) -> None:
+    async def _play(self, evaluations: asyncio.TaskGroup) -> None:
         """Plays every trial that is not over."""
         over = self.record.over
         for number, trial in enumerate(self.plan.trials, start=1):
             if trial.trial_id not in over:
                 began = time.monotonic()
                 with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
-                    await self._trial(runner, number, trial, evaluations)
+                    await self._trial(number, trial, evaluations)
                 self._spent[trial.trial_id] = time.monotonic() - began
 
     async def _plays_again(self) -> bool:
@@ -151,7 +177,7 @@ class RunningAssessment:
             await self.progress.tell(f"playing again what was lost, with its controls: {names}")
         return bool(again)
 
-    async def _trial(self, runner: TrialRunner, number: int, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
+    async def _trial(self, number: int, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
         task, place = self._tasks[trial.task_id], f"trial {number} of {len(self.plan.trials)}"
         await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
         remaining_s = self._deadline - time.monotonic()
@@ -164,7 +190,7 @@ class RunningAssessment:
             else:
                 budget_s = min(self.record.state.limits.trial_s, remaining_s)
                 tokens_until = await self.storage.now() + remaining_s + _TOKEN_GRACE_S
-                outcome = await runner.run(trial, task, budget_s=budget_s, tokens_until=tokens_until)
+                outcome = await self._played(trial, task, budget_s=budget_s, tokens_until=tokens_until)
             await self.record.close_trial(trial, outcome)
         except StorageFullError as error:
             await self._lose_to_full_storage(trial, str(error))
@@ -180,6 +206,98 @@ class RunningAssessment:
         else:
             await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
             await self._hand_over(trial, evaluations)
+
+    async def _played(self, trial: TrialSpec, task: TaskSpec, *, budget_s: float, tokens_until: float) -> TrialOutcome:
+        """The outcome of a trial, whose trace is closed.
+
+        `budget_s`: its time limit (seconds). `tokens_until`: when its participants' tokens expire (Unix seconds).
+        Raises OverBudgetError, StorageUnavailableError, TrialNotRunError.
+        """
+        trace_id = trial.trace_id
+        ids = {ASSESSMENT_ID: self.plan.assessment_id, TRIAL_ID: trial.trial_id, PARTICIPANTS_TRACE_ID: trace_id}
+        with (
+            self.participants.open_calls.trial(trace_id, self._work) as trial_calls,
+            structlog.contextvars.bound_contextvars(trace_id=trace_id),
+            span("trial", ids),
+        ):
+            trial_calls.parent = current()
+            driving = self._drive(trial, task, trial_calls, budget_s, tokens_until)
+            try:
+                outcome = await _within_budget(driving, trial_calls)
+                await wait_until_settled(
+                    self.storage.traces,
+                    trace_id,
+                    trial_calls,
+                    self._reporters,
+                    quiet_s=self.plan.config.quiet_s,
+                    cap_s=self.plan.config.closing_cap_s,
+                )
+            except BaseException:
+                with suppress(StorageUnavailableError):
+                    await self.participants.close(trace_id)
+                raise
+            closed = await self.participants.close(trace_id)
+            if trial_calls.over_budget is not None:
+                raise trial_calls.over_budget
+            if GREEN_AGENT in closed.refused:
+                raise OverBudgetError("what gateways observed exceeds a trial's budget")
+            if trial_calls.lost is not None:
+                raise trial_calls.lost
+            self.instruments.trace_batches.observe(closed.batches)
+            return outcome.model_copy(update={"closed_after": closed.batches})
+
+    def _on_step(self, step: InteractionStep, assignment: Assignment) -> None:
+        if (sink := self._sinks.get(assignment.trace_id)) is not None:  # otherwise its trial is over
+            sink(step, assignment)
+
+    async def _drive(
+        self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float, tokens_until: float
+    ) -> TrialOutcome:
+        recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
+        claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, tokens_until)
+        own = self.participants.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
+        assignment = own.model_copy(update={"agent_seed": trial.seed})
+
+        def on_step(step: InteractionStep, _: Assignment) -> None:
+            recorder.add(step)
+            trial_calls.end(step.step_id, answered=TASK_STATE in step.additional_attributes)
+
+        clock = StepClock()
+        self._sinks[trial.trace_id] = on_step
+        context = TrialContext(
+            plan=self.plan,
+            trial=trial,
+            task=task,
+            assignment=assignment,
+            claims=claims,
+            assignments=self.participants.assignments,
+            messenger=self._messenger,
+            traces=self.storage.traces,
+            channels=Channels(self.storage.assessments, self.storage.registry, self.participants.proxy_base),
+            trial_calls=trial_calls,
+            progress=self.progress,
+            recorder=recorder,
+            budget_s=budget_s,
+            assistants=self.assistants,
+        )
+        try:
+            outcome = await self._driver(task)(context)
+            return outcome.model_copy(update={"notes": context.notes})
+        finally:
+            del self._sinks[trial.trace_id]
+            root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
+            recorder.add(root)
+            await recorder.write()
+
+    def _driver(self, task: TaskSpec) -> Driver:
+        if task.scenario is not None:
+            # Only trials with a scenario need `concord_assistant`.
+            from concord_gateway.drivers.assistant import drive_assistant
+
+            return drive_assistant
+        if task.family is None:
+            return _DRIVERS[self.plan.mode]
+        return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
     async def _hand_over(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
         """Begins an evaluation when there is a slot for it. The time until then is not charged to the team."""
@@ -234,6 +352,20 @@ class RunningAssessment:
     def _lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         logger.warning("%s was lost: %s: %s", trial.trial_id, loss, message)
         self.record.lose(trial, loss, message, share)
+
+
+async def _within_budget(driving: Coroutine[Any, Any, TrialOutcome], trial_calls: TrialCalls) -> TrialOutcome:
+    """Drives a trial, at the longest until it is over its budget. Raises as the driver does, and OverBudgetError."""
+    drive, exceeded = asyncio.create_task(driving), asyncio.create_task(trial_calls.exceeded.wait())
+    try:
+        await asyncio.wait({drive, exceeded}, return_when=asyncio.FIRST_COMPLETED)
+        if trial_calls.over_budget is not None:
+            raise trial_calls.over_budget
+        return drive.result()
+    finally:
+        drive.cancel()
+        exceeded.cancel()
+        await asyncio.gather(drive, exceeded, return_exceptions=True)
 
 
 def _headline(verdict: VerdictHead) -> str:

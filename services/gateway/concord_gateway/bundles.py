@@ -6,9 +6,8 @@ import logging
 import os
 import re
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest
 from itertools import accumulate
@@ -127,9 +126,6 @@ LIMIT_S: Final = 60.0
 _TOGETHER: Final = 20
 """Trials whose documents are read together."""
 
-_GROUP_BYTES: Final = 2**20
-"""Bytes that are written together, those of batches compressed."""
-
 
 class _NoInputsError(Exception):
     """The evaluator stored no inputs of the row."""
@@ -146,7 +142,8 @@ async def write_bundle(
     path = bundle_file(output_dir, record.plan.assessment_id)
     try:
         async with asyncio.timeout(LIMIT_S):
-            digest = await _write(storage, record, request, path, partial(_finish, path, output_dir, client))
+            await _write(storage, record, request, path)
+            digest = await asyncio.to_thread(_finish, path, output_dir, client)
     except TimeoutError:
         return _without(row, f"it was not written within {LIMIT_S:g} s")
     except Exception as error:  # the row is made, whatever its bundle's members or its disk are like
@@ -166,13 +163,8 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A piece of a member. `made` makes its content, and `size` is about how long that is (bytes)."""
-
-    member: str
-    made: Callable[[], str | bytes]
-    size: int
+_Piece = tuple[str, Callable[[], str | bytes]]
+"""The name of a member, and what makes a piece of it."""
 
 
 class _File:
@@ -191,93 +183,79 @@ class _File:
         self._name = ""
         self._write: Callable[[bytes], None]
 
-    def write(self, pieces: Sequence[_Piece]) -> None:
+    def write(self, pieces: Iterable[_Piece]) -> None:
         """Writes pieces; those of a member follow each other. Raises OSError, BundleTooLargeError."""
-        for piece in pieces:
-            if piece.member != self._name:
+        for name, make in pieces:
+            if name != self._name:
                 self._member.close()
-                self._write = self._member.enter_context(self._writer.member(piece.member))
-                self._name = piece.member
-            made = piece.made()
+                self._write = self._member.enter_context(self._writer.member(name))
+                self._name = name
+            made = make()
             self._write(made if isinstance(made, bytes) else made.encode())
 
-    def end(self, pieces: Sequence[_Piece], plan: AssessmentPlan) -> None:
-        """Writes the last pieces and the manifest, after which the file is complete on the disk. Raises as `write`."""
-        self.write(pieces)
+    def end(self, plan: AssessmentPlan) -> None:
+        """Writes the manifest, after which the file is complete on the disk. Raises as `write`."""
         self._member.close()
         self._writer.close(plan.assessment_id, plan.task_commitment)
         self._unless_written.pop_all().close()
 
 
-async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path, ended: Callable[[], str]) -> str:
-    """Writes a bundle piece by piece, and returns what `ended` does in the thread that has written the last one.
-
-    A slow disk does not hold up the event loop. The way to a thread and back takes longer than a small assessment's
-    bundle.
-    """
+async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path) -> None:
+    """Writes a bundle piece by piece. A slow disk does not hold up the event loop."""
     with ExitStack() as unless_written:
         file = await asyncio.to_thread(_File, path, unless_written)
-        group, size = list[_Piece](), 0
-        async for piece in _pieces(storage, record, request):
-            group.append(piece)
-            size += piece.size
-            if size >= _GROUP_BYTES:
-                await asyncio.to_thread(file.write, group)
-                group, size = [], 0
-
-        def end() -> str:
-            file.end(group, record.plan)
-            return ended()
-
-        return await asyncio.to_thread(end)
+        async for pieces in _pieces(storage, record, request):
+            await asyncio.to_thread(file.write, pieces)
+        await asyncio.to_thread(file.end, record.plan)
 
 
-async def _pieces(storage: Storage, record: AssessmentRecord, request: str) -> AsyncIterator[_Piece]:
+async def _pieces(storage: Storage, record: AssessmentRecord, request: str) -> AsyncIterator[list[_Piece]]:
     assessment_id = record.plan.assessment_id
     plan = await storage.assessments.plan(assessment_id)
     inputs = await storage.assessments.load(assessment_id, ROW_INPUTS_DOCUMENT)
     if plan is None or inputs is None:
         raise _NoInputsError("the evaluator stored no inputs of the row")
-    yield _Piece(PLAN, partial(plan.model_dump_json, by_alias=True), len(request))
-    yield _Piece(REQUEST, partial(redact, request), len(request))
-    yield _Piece(ROW_INPUTS, partial(redact, inputs), len(inputs))
+    yield [
+        (PLAN, partial(plan.model_dump_json, by_alias=True)),
+        (REQUEST, partial(redact, request)),
+        (ROW_INPUTS, partial(redact, inputs)),
+    ]
     for first in range(0, len(plan.trials), _TOGETHER):
-        async for piece in _pieces_of_trials(storage, record, plan.trials[first : first + _TOGETHER]):
-            yield piece
+        async for pieces in _pieces_of_trials(storage, record, plan.trials[first : first + _TOGETHER]):
+            yield pieces
 
 
 async def _pieces_of_trials(
     storage: Storage, record: AssessmentRecord, trials: Sequence[TrialSpec]
-) -> AsyncIterator[_Piece]:
+) -> AsyncIterator[list[_Piece]]:
     """The members of these trials. Each wait for storage takes long beside a busy assessment."""
     assessment_id, keys = record.plan.assessment_id, [trial.key for trial in trials]
     verdicts = await TrialDocuments(storage.assessments).parts(assessment_id, keys, "verdict")
     conducted = await storage.assessments.load_all(assessment_id, [conducted_document(key) for key in keys])
     for trial, document, told in zip(trials, verdicts, conducted, strict=True):
         verdict = VerdictHead() if document is None else VerdictHead.model_validate_json(document)
-        for piece in _documents(trial, record.closed.get(trial.trial_id), verdict, told):
-            yield piece
-        left = verdict.inputs.evaluation.batches if verdict.inputs and verdict.inputs.evaluation else 0
         reports = trial_member(trial.trial_id, "reports.jsonl")
-        yield _Piece(reports, bytes, 0)  # a member, also without reports
+        documents = _documents(trial, record.closed.get(trial.trial_id), verdict, told)
+        yield [*documents, (reports, bytes)]  # a member, also without reports
+        left = verdict.inputs.evaluation.batches if verdict.inputs and verdict.inputs.evaluation else 0
         async for batch in _batches(storage, trial.trace_id, left):
-            yield _Piece(reports, partial(_line, batch), len(batch.body))
+            yield [(reports, partial(_line, batch))]
 
 
 def _documents(
     trial: TrialSpec, closed: TrialOutcome | None, verdict: VerdictHead, conducted: str | None
 ) -> Iterator[_Piece]:
-    def piece(name: TrialMember, made: Callable[[], str], size: int) -> _Piece:
-        return _Piece(trial_member(trial.trial_id, name), lambda: redact(made()), size)
+    def piece(name: TrialMember, made: Callable[[], str]) -> _Piece:
+        return trial_member(trial.trial_id, name), lambda: redact(made())
 
     if closed is not None:
-        yield piece("outcome.json", closed.model_dump_json, len(closed.answer or ""))
+        yield piece("outcome.json", closed.model_dump_json)
     if verdict.inputs is not None:
-        yield piece("inputs.json", verdict.inputs.model_dump_json, 0)
+        yield piece("inputs.json", verdict.inputs.model_dump_json)
     if verdict.failure and verdict.record is None:
-        yield piece("failure.json", verdict.failure.model_dump_json, 0)
+        yield piece("failure.json", verdict.failure.model_dump_json)
     if conducted is not None:
-        yield piece("conducted.json", lambda: zlib.decompress(base64.b64decode(conducted)).decode(), len(conducted))
+        yield piece("conducted.json", lambda: zlib.decompress(base64.b64decode(conducted)).decode())
 
 
 def _line(batch: ReportBatch) -> bytes:

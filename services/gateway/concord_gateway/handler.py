@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -59,9 +59,9 @@ class FullError(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     owner: str
-    turn: asyncio.Future[None]
     size: int
     on_move: Callable[[int], None]
+    turn: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class AdmissionControl:
@@ -71,16 +71,14 @@ class AdmissionControl:
         """`share`: the part of the places, and of the waiting line, that one owner may take (at least one of each)."""
         self._places = places
         self._share = share
-        self._taken = 0
         self._taken_by: Counter[str] = Counter()
         self._max_waiting = max_waiting
-        self._queue: dict[_Waiting, None] = {}
-        self._waiting_bytes = 0
+        self._queue: list[_Waiting] = []
 
     @property
     def running(self) -> int:
         """The number of assessments that have a slot."""
-        return self._taken
+        return self._taken_by.total()
 
     @property
     def waiting(self) -> int:
@@ -102,24 +100,29 @@ class AdmissionControl:
         `size` is the length of the request (bytes). `on_wait` gets the position once, if there is no slot yet (1: next
         in line), and `on_move` gets each new position. `owner`: whose share of the places it takes.
         """
+        this = _Waiting(owner, size, on_move)
         if self._may_take(owner):
-            self._take(owner)
+            self._taken_by[owner] += 1
+        elif accepted or (refusal := self._refusal(owner, size)) is None:
+            self._queue.append(this)
         else:
-            await self._turn(owner, size, on_wait, on_move, accepted=accepted)
+            raise FullError(refusal)
         try:
+            if this in self._queue:
+                await on_wait(len(self._queue))
+                await this.turn.wait()
             yield
         finally:
-            self._leave(owner)
+            if this in self._queue:
+                self._dequeue(this)
+            else:
+                self._leave(owner)
 
     def _of_one(self, count: int) -> int:
         return max(1, int(count * self._share))
 
     def _may_take(self, owner: str) -> bool:
-        return self._taken < self._places and self._taken_by[owner] < self._of_one(self._places)
-
-    def _take(self, owner: str) -> None:
-        self._taken += 1
-        self._taken_by[owner] += 1
+        return self.running < self._places and self._taken_by[owner] < self._of_one(self._places)
 
     def _refusal(self, owner: str, size: int) -> str | None:
         """Why an assessment cannot wait; None if it can."""
@@ -127,46 +130,21 @@ class AdmissionControl:
         if len(theirs) >= self._of_one(self._max_waiting) or sum(theirs) + size > self._of_one(MAX_WAITING_BYTES):
             mine = f"{self._taken_by[owner]} assessments are running and {len(theirs)} wait"
             return f"busy: {mine}{' of this API key' if owner else ''}; try again later"
-        if len(self._queue) >= self._max_waiting or self._waiting_bytes + size > MAX_WAITING_BYTES:
-            return f"busy: {self._taken} assessments are running and {len(self._queue)} wait; try again later"
+        waiting_bytes = sum(each.size for each in self._queue)
+        if self.waiting >= self._max_waiting or waiting_bytes + size > MAX_WAITING_BYTES:
+            return f"busy: {self.running} assessments are running and {self.waiting} wait; try again later"
         return None
-
-    async def _turn(
-        self,
-        owner: str,
-        size: int,
-        on_wait: Callable[[int], Awaitable[None]],
-        on_move: Callable[[int], None],
-        *,
-        accepted: bool,
-    ) -> None:
-        if not accepted and (refusal := self._refusal(owner, size)) is not None:
-            raise FullError(refusal)
-        waiting = _Waiting(owner, asyncio.get_running_loop().create_future(), size, on_move)
-        self._queue[waiting] = None
-        self._waiting_bytes += size
-        try:
-            await on_wait(len(self._queue))
-            await waiting.turn
-        except BaseException:
-            if waiting in self._queue:
-                self._dequeue(waiting)
-            else:
-                self._leave(owner)  # the slot was granted while the request was being cancelled
-            raise
 
     def _leave(self, owner: str) -> None:
         """Passes the slot to the first in line whose owner has not its share."""
-        self._taken -= 1
         self._taken_by -= Counter([owner])
         if (first := next((each for each in self._queue if self._may_take(each.owner)), None)) is not None:
             self._dequeue(first)
-            self._take(first.owner)
-            first.turn.set_result(None)
+            self._taken_by[first.owner] += 1
+            first.turn.set()
 
     def _dequeue(self, gone: _Waiting) -> None:
-        del self._queue[gone]
-        self._waiting_bytes -= gone.size
+        self._queue.remove(gone)
         for position, each in enumerate(self._queue, start=1):
             each.on_move(position)
 
@@ -238,10 +216,10 @@ class AssessmentHandler:
         """See `concord.a2a.Handler`."""
         progress = Progress(task)
         try:
-            read = None
+            read: Work | None = None
             if not task.resumed:
                 read = await self._read(message)
-                await check_patterns(read[0], task.owner or message.task_id, self._checks)
+                await check_patterns(read.request, task.owner or message.task_id, self._checks)
 
             async def wait(position: int) -> None:
                 nonlocal read
@@ -259,25 +237,23 @@ class AssessmentHandler:
             await progress.flush()
             await task.input_required(str(error))
         except (NotAnAssessmentError, FullError) as error:
-            await self._reject(task, progress, str(error))
+            self._instruments.assessments.labels(outcome="rejected").inc()
+            logger.info("rejected the assessment: %s", error)
+            await progress.flush()
+            await task.reject(redact(f"Rejected: {error}"))
 
-    async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
+    async def _read(self, message: IncomingMessage) -> Work:
         """Parses a message. Raises NotAnAssessmentError, MissingInputError."""
-        request, work = await asyncio.to_thread(_read, message, self._scenarios)
+        work = await asyncio.to_thread(lambda: plan_work(read_request(message), self._scenarios))
         if any(task.scenario for task in work.tasks) and not self._contexts.reachable:
             raise NotAnAssessmentError(
                 "`scenario` needs an address of this gateway for assistants (--card-url, CONCORD_ENVIRONMENT_URL)"
             )
-        await check_hosts(request, self._participants.peer_urls)
-        return request, work
+        await check_hosts(work.request, self._participants.peer_urls)
+        return work
 
     async def _assess(
-        self,
-        message: IncomingMessage,
-        task: TaskHandle,
-        progress: Progress,
-        traced: Span,
-        read: tuple[AssessmentRequest, Work] | None,
+        self, message: IncomingMessage, task: TaskHandle, progress: Progress, traced: Span, read: Work | None
     ) -> None:
         """Carries an assessment out. `read`: the parsed message, unless it waited or continues a lost assessment."""
         try:
@@ -305,11 +281,7 @@ class AssessmentHandler:
         await self._finish(run, task, message)
 
     async def _record(
-        self,
-        message: IncomingMessage,
-        task: TaskHandle,
-        progress: Progress,
-        read: tuple[AssessmentRequest, Work] | None,
+        self, message: IncomingMessage, task: TaskHandle, progress: Progress, read: Work | None
     ) -> AssessmentRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
 
@@ -323,13 +295,11 @@ class AssessmentHandler:
                 f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
             )
             return begun
-        request, work = read or await self._read(message)
-        await progress.tell(f"assessing {_participants(request)}")
-        for sentence in unread_keys(request.config, work.tasks):
+        work = read or await self._read(message)
+        await progress.tell(f"assessing {_participants(work.request)}")
+        for sentence in unread_keys(work.request.config, work.tasks):
             await progress.tell(sentence)
-        plan, failures, cards = await make_plan(
-            request, work, self._participants, progress, self._settings.secret_of_tasks()
-        )
+        plan, failures, cards = await make_plan(work, self._participants, progress, self._settings.secret_of_tasks())
         plan = plan.model_copy(update={"prices": self._settings.prices})
         if (started := self._settings.started_containers) is not None:
             plan = plan.model_copy(update={"seat_containers": started.around(plan)})
@@ -386,24 +356,12 @@ class AssessmentHandler:
         with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended
             await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
 
-    async def _reject(self, task: TaskHandle, progress: Progress, reason: str) -> None:
-        self._instruments.assessments.labels(outcome="rejected").inc()
-        logger.info("rejected the assessment: %s", reason)
-        await progress.flush()
-        await task.reject(redact(f"Rejected: {reason}"))
-
     async def _fail(self, task: TaskHandle, progress: Progress, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
         logger.error("the assessment failed: %s", reason)
         fail(reason)
         await progress.flush()
         await task.fail(redact(f"Failed: {reason}"))
-
-
-def _read(message: IncomingMessage, scenarios: Scenarios) -> tuple[AssessmentRequest, Work]:
-    """Parses a message. Raises NotAnAssessmentError."""
-    request = read_request(message)
-    return request, plan_work(request, scenarios)
 
 
 def _participants(request: AssessmentRequest) -> str:

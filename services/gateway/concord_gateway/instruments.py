@@ -16,6 +16,7 @@ STARTS: Final = ("started", "failed")
 
 _DURATIONS: Final = (1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400)
 _WAITS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_BATCHES: Final = (1, 5, 10, 50, 100, 500, 1000, 5000, 10000)
 
 
 class Instruments:
@@ -24,11 +25,8 @@ class Instruments:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.assessments = self._counter("assessments_total", "Messages by how they ended.", "outcome", ASSESSMENTS)
-        self.assessment_seconds = Histogram(
-            "concord_gateway_assessment_seconds",
-            "Time from the start of an assessment to its row.",
-            buckets=_DURATIONS,
-            registry=self.registry,
+        self.assessment_seconds = self._histogram(
+            "assessment_seconds", "Time from the start of an assessment to its row.", _DURATIONS
         )
         self.running = self._gauge("assessments_running", "Assessments that run.")
         self.waiting = self._gauge("assessments_waiting", "Assessments that wait for their turn.")
@@ -39,17 +37,11 @@ class Instruments:
         self.infrastructure = self._total(
             "infrastructure_failures_total", "Failures in rows that are not the participants'."
         )
-        self.evaluation_seconds = Histogram(
-            "concord_gateway_evaluation_wait_seconds",
-            "Time from the closing of a trial to its verdict.",
-            buckets=_WAITS,
-            registry=self.registry,
+        self.evaluation_seconds = self._histogram(
+            "evaluation_wait_seconds", "Time from the closing of a trial to its verdict.", _WAITS
         )
-        self.trace_batches = Histogram(
-            "concord_gateway_trace_batches",
-            "Batches in a trial's stream when the trial was closed.",
-            buckets=(1, 5, 10, 50, 100, 500, 1000, 5000, 10000),
-            registry=self.registry,
+        self.trace_batches = self._histogram(
+            "trace_batches", "Batches in a trial's stream when the trial was closed.", _BATCHES
         )
         self.carried = self._counter(
             "carried_calls_total", "Calls between participants at the proxy, by how they ended.", "outcome", CARRIED
@@ -77,6 +69,9 @@ class Instruments:
                 self.judgments.labels(trial.judge.source).inc()
         failures = row.infrastructure
         self.infrastructure.inc(sum(failure.caused_by != "participants" for failure in failures))
+
+    def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(f"concord_gateway_{name}", text, buckets=buckets, registry=self.registry)
 
     def _gauge(self, name: str, text: str) -> Gauge:
         return Gauge(f"concord_gateway_{name}", text, registry=self.registry)

@@ -113,6 +113,7 @@ def read_request(message: IncomingMessage) -> AssessmentRequest:
 class Work:
     """The work of a request: the tasks of all shards (if this one has trials), its trials, and their time limits."""
 
+    request: AssessmentRequest
     tasks: list[TaskSpec]
     trials: list[TrialSpec]
     limits: TimeLimits
@@ -136,7 +137,7 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
     calls = {task.id: _calls(task.interaction_pattern) for task in tasks}
     if (n_calls := sum(calls[trial.task_id] for trial in trials)) > MAX_CALLS:
         raise NotAnAssessmentError(f"{n_calls} calls in the patterns of all trials exceed the limit of {MAX_CALLS}")
-    return Work(tasks if trials else [], trials, limits)
+    return Work(request, tasks if trials else [], trials, limits)
 
 
 def _tasks(request: AssessmentRequest) -> list[TaskSpec]:

@@ -156,7 +156,7 @@ class NoParticipantError(Exception):
 
 
 async def make_plan(
-    request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
+    work: Work, participants: Participants, progress: Progress, task_secret: bytes
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure], dict[str, CardSummary]]:
     """Makes the plan of an assessment, lists as failures the participants that are missing from it, and returns the
     cards of the others by URL.
@@ -165,7 +165,7 @@ async def make_plan(
     receive the tasks and give the answers can be reached. Raises NotAnAssessmentError for calls that the gateway cannot
     observe, and for faults that no trial would have.
     """
-    contacts = Contacts()
+    request, contacts = work.request, Contacts()
     if work.trials and request.mode is Mode.LIVE:
         urls = {name: str(url) for name, url in request.participants.items()}
         contacts = await contact(urls, progress, participants.peer_urls, participants.credentials)

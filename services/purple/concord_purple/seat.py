@@ -4,9 +4,7 @@ The reference for what a model does without a framework: one request for each tu
 holds all that its seat needs. The model is the one that `AGENTBEATS_LLM_*` names.
 """
 
-import asyncio
 import logging
-from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -94,7 +92,7 @@ def create_app(url: str, settings: LLMSettings, *, schema: bool = True, max_toke
         profile,
         ModelSeat(llm, schema=schema, max_tokens=max_tokens),
         llm.close,
-        partial(asyncio.to_thread, reporter.close),
+        reporter.aclose,
         max_body_bytes=MAX_BODY_BYTES,
     )
 

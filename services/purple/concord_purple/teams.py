@@ -1,4 +1,4 @@
-"""The teams as data, and the requests that their agents send each other."""
+"""The teams as data, and the requests that their agents send each other, with the texts that go with them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from concord.wire.roster import RosterEntry
 from concord_purple.text_review.measure import Aspect, Findings
+from concord_purple.text_review.review import review_text
 
 # The requests that agents of a team send each other: a data part with a `kind`, and a line for people to read.
 #
@@ -147,6 +148,62 @@ def first_fault(error: ValidationError) -> str:
     """The place and the reason of the first fault, in one line."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first["loc"] else first["msg"]
+
+
+# The texts that go with the data of requests and replies.
+
+
+_REQUESTS: Final = {
+    RequestKind.RESEARCH: "Please measure {aspects} in the attached text of {characters} characters.",
+    RequestKind.SYNTHESIZE: "Please draft a review of the attached text from these {facts} facts.",
+    RequestKind.REVIEW: "Please check the {statements} statements of this draft against the text and the facts, and "
+    "say which do not stand.",
+    RequestKind.RELAY: "Please add your part to this review, which has {facts} facts and {statements} statements so "
+    "far, and pass it on.",
+    RequestKind.CROSS_CHECK: "Please measure these {facts} facts anew and say which do not hold.",
+    RequestKind.CLARIFY: "Please say, for the weak spots that you found, how the writer could mend each.",
+    RequestKind.EVIDENCE: "Please say which of these {statements} statements you can vouch for.",
+    RequestKind.PING: PING,
+}
+
+_FOUND: Final = "Found {facts} facts, {weak} of them weak spots."
+_DRAFTED: Final = "Drafted {statements} statements on {unrefuted} facts."
+_CHECKED: Final = "{checks} checks, {objections} objections.{reasons}"
+_REPLIES: Final = {
+    RequestKind.RESEARCH: _FOUND,
+    RequestKind.SYNTHESIZE: _DRAFTED,
+    RequestKind.REVIEW: _CHECKED,
+    RequestKind.RELAY: f"{_FOUND} {_DRAFTED} {_CHECKED}",
+    RequestKind.CROSS_CHECK: _CHECKED,
+    RequestKind.CLARIFY: "Advice on {advice} weak spots.",
+    RequestKind.EVIDENCE: _CHECKED,
+    RequestKind.PING: "Yes.",
+}
+
+
+def request_line(request: TeamRequest) -> str:
+    """A request in one sentence."""
+    if request.kind is RequestKind.TASK:
+        return request.instruction or "Please review this text."
+    aspects, characters = " and ".join(request.aspects), len(request.text)
+    return _REQUESTS[request.kind].format(aspects=aspects, characters=characters, **_counts(request.findings))
+
+
+def reply_text(kind: RequestKind, findings: Findings) -> str:
+    """A reply in prose: the review for a task, a summary for a peer's request, a yes for a ping."""
+    if kind is RequestKind.TASK and findings.statements:
+        return review_text(findings)
+    if kind is RequestKind.TASK:
+        lines = (*(fact.claim for fact in findings.facts), *findings.notes)
+        return "\n".join(("What can be measured", *(f"- {line}" for line in lines)))
+    reasons = "".join(f" {subject}: {reason}." for subject, reason in findings.refuted.items())
+    return " ".join((_REPLIES[kind].format(reasons=reasons, **_counts(findings)), *findings.notes))
+
+
+def _counts(findings: Findings) -> dict[str, int]:
+    counted = {name: len(getattr(findings, name)) for name in ("facts", "advice", "statements", "checks")}
+    weak = sum(fact.flaw is not None for fact in findings.facts)
+    return counted | {"weak": weak, "unrefuted": len(findings.unrefuted_facts), "objections": len(findings.refuted)}
 
 
 # The teams as data: the calls of each member, the team that fills gaps, and the team that forges its reports.

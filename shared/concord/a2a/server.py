@@ -20,19 +20,18 @@ from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONParseError, JSONRPCError
 from a2a.server.request_handlers import RequestHandler
-from a2a.server.routes.common import create_event_source_response
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
+from a2a.server.routes.rest_dispatcher import RestDispatcher
 from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
-from a2a.utils import json_utils
 from a2a.utils.error_handlers import build_rest_error_payload, rest_stream_error_handler
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from a2a.utils.errors import InvalidRequestError as InvalidRequest
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -76,13 +75,17 @@ def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
     routes = [route for route in create_rest_routes(requests, callers) if isinstance(route, Route)]
     of_0_3 = _Rest03(requests, callers).routes().items()
     routes += [Route(path, endpoint, methods=[method]) for (path, method), endpoint in of_0_3]
-    return [admitting(route, callers, is_rest=True) for route in routes]
+    return [admitting(route, callers, _bad_request) for route in routes]
 
 
-def admitting(route: Route, callers: Callers, *, is_rest: bool = False) -> Route:
+def _bad_request(reason: str) -> Response:
+    return JSONResponse(build_rest_error_payload(InvalidRequest(reason)), 400)
+
+
+def admitting(route: Route, callers: Callers, unreadable: Callable[[str], Response]) -> Route:
     """The same route for admitted callers, others get 401; for bodies of at most `MAX_VALUES`, others get 413; and for
-    plain ones, others get 415. With `is_rest`, for bodies in JSON; others get 400, where the SDK answers 500 to bodies
-    that are not UTF-8 or are nested deeply."""
+    plain ones, others get 415. Bodies that are not JSON get what `unreadable` makes of the reason: the SDK takes those
+    that are not UTF-8 or are nested deeply for errors of its own."""
 
     async def handle(request: Request) -> Response:
         if not callers.admit(request):
@@ -93,11 +96,9 @@ def admitting(route: Route, callers: Callers, *, is_rest: bool = False) -> Route
         if values_in(await request.body()) > MAX_VALUES:
             return JSONResponse({"detail": f"the body holds more than {MAX_VALUES} values"}, 413)
         try:
-            if is_rest:
-                json.loads(await request.body() or b"{}")
+            json.loads((await request.body()).decode("utf-8-sig") or "{}")
         except (ValueError, RecursionError) as error:
-            refused = InvalidRequest(f"the body is not JSON: {type(error).__name__}")
-            return JSONResponse(build_rest_error_payload(refused), 400)
+            return unreadable(f"the body is not JSON: {error}")
         response: Response = await route.endpoint(request)
         return response
 
@@ -113,13 +114,14 @@ def admitting(route: Route, callers: Callers, *, is_rest: bool = False) -> Route
 class _Rest03(REST03Adapter):
     """The SDK's adapter for 0.3, with two corrections.
 
-    If a stream fails before its first event, the client gets an error with a status; the SDK breaks the connection. In
-    addition, webhooks can be deleted.
+    A stream that fails before its first event gets an error with a status, as in the SDK's 1.0; its 0.3 breaks the
+    connection. And webhooks can be deleted, for which its 0.3 has no path.
     """
 
     def __init__(self, requests: RequestHandler, callers: Callers) -> None:
         super().__init__(requests, callers)
         self._requests = requests
+        self._streams = RestDispatcher(requests, self._context_builder)  # type: ignore[arg-type]  # builds contexts, too
 
     def routes(self) -> dict[tuple[str, str], Callable[[Request], Any]]:
         """The endpoints by path and method."""
@@ -136,22 +138,7 @@ class _Rest03(REST03Adapter):
     async def _handle_streaming_request(
         self, method: Callable[[Request, ServerCallContext], AsyncIterator[Any]], request: Request
     ) -> EventSourceResponse:
-        await request.body()
-        events = aiter(method(request, self._context_builder.build(request)))
-        first = await anext(events, None)
-        return create_event_source_response(_from(first, events))
-
-
-async def _from(first: Any, events: AsyncIterator[Any]) -> AsyncIterator[ServerSentEvent]:  # noqa: ANN401 - any JSON
-    if first is None:
-        return
-    yield ServerSentEvent(json_utils.dumps(first))
-    try:
-        async for event in events:
-            yield ServerSentEvent(json_utils.dumps(event))
-    except Exception as error:
-        logger.exception("a stream broke off")
-        yield ServerSentEvent(json_utils.dumps(build_rest_error_payload(error)), event="error")
+        return await self._streams._handle_streaming(request, partial(method, request))
 
 
 # Takeover: an agent's process adopts the tasks of lost processes, and gives up tasks that others adopted.
@@ -352,13 +339,17 @@ def mount_agent(
     requests = _request_handler(card_of(profile, **declared), handler, max_tasks, records, push)
     dispatcher = _Dispatcher(requests, callers, enable_v0_3_compat=True)
     dispatcher._v03_adapter = _Adapter03(requests, callers)
+
+    def unreadable(reason: str) -> Response:
+        return dispatcher._generate_error_response(None, JSONParseError(message=reason))
+
     add_a2a_routes_to_fastapi(
         app,
         agent_card_routes=[
             card_route(profile, **declared, key=card_key),
             *([] if card_key is None else [card_key.route()]),
         ],
-        jsonrpc_routes=[admitting(Route("/", dispatcher.handle_requests, methods=["POST"]), callers)],
+        jsonrpc_routes=[admitting(Route("/", dispatcher.handle_requests, methods=["POST"]), callers, unreadable)],
         rest_routes=rest_routes(requests, callers) if profile.rest else None,
     )
     return AgentServer(requests, records)
@@ -404,15 +395,7 @@ def _refused(error: Exception | JSONRPCError) -> Exception | JSONRPCError:
 
 
 class _Dispatcher(JsonRpcDispatcher):
-    """The SDK's dispatcher, which says what is accepted instead, and has an error of its own for what is no UTF-8."""
-
-    async def handle_requests(self, request: Request) -> Response:
-        try:
-            (await request.body()).decode()
-        except UnicodeDecodeError as error:
-            return self._generate_error_response(None, JSONParseError(message=f"the body is no UTF-8: {error.reason}"))
-        response: Response = await super().handle_requests(request)
-        return response
+    """The SDK's dispatcher, whose errors name no accepted form: these do."""
 
     def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
         return super()._generate_error_response(request_id, _refused(error))
@@ -421,8 +404,8 @@ class _Dispatcher(JsonRpcDispatcher):
 class _Adapter03(JSONRPC03Adapter):
     """The SDK's 0.3 adapter, with two corrections by JSON-RPC 2.0, and the accepted form in its errors.
 
-    Invalid params of a known method get -32602 instead of -32600 (section 5.1), and a success without a value has the
-    result null (section 5).
+    The SDK answers invalid params of a known method with -32600 instead of -32602 (section 5.1), and leaves the result
+    out of a success without a value (section 5).
     """
 
     async def _process_non_streaming_request(

@@ -19,7 +19,7 @@ from concord.trace.step import CallType
 from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import new_step_id
 from concord_gateway.assignments import OpenCall, TrialCalls
-from concord_gateway.trial_runner import FIRST_WORD_S, Reporters, wait_until_settled
+from concord_gateway.closing import FIRST_WORD_S, Reporters, wait_until_settled
 
 QUIET_S, CAP_S, LOOK_S = 2.0, 30.0, 0.1
 """`LOOK_S`: more than the time between two looks at a trace."""

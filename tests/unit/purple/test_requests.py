@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord_purple.request_context import reply_text, request_line
 from concord_purple.teams import (
     MAX_TEXT,
     PING,
@@ -17,7 +16,9 @@ from concord_purple.teams import (
     TeamReply,
     TeamRequest,
     reply_in,
+    reply_text,
     request_in,
+    request_line,
     to_data,
 )
 from concord_purple.text_review.measure import Aspect, Findings

@@ -5,7 +5,7 @@ import pytest
 from concord.agent.reporter import TraceReporter
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.wire.assignment import TRACEABILITY_KEY, Assignment
-from concord_purple.request_context import MAX_TRACE_BYTES, MAX_TRACE_DEPTH, StepRecorder
+from concord_purple.agent import MAX_TRACE_BYTES, MAX_TRACE_DEPTH, StepRecorder
 
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="me")
 

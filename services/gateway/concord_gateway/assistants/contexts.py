@@ -143,7 +143,6 @@ class AssistantContexts:
         self._idle_s = idle_s
         self._response_llm = response_llm
         self._contexts: dict[str, _Context] = {}
-        self._by_place: dict[str, _Context] = {}
         self._free = asyncio.Condition()
         self._closing: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -200,8 +199,11 @@ class AssistantContexts:
 
     def environment(self, place: str) -> str | None:
         """The URL of the environment process that is served at a place, None if there is none."""
-        context = self._by_place.get(place)
+        context = self._at(place)
         return context.agent.server.url if context is not None and context.running else None
+
+    def _at(self, place: str) -> _Context | None:
+        return next((each for each in self._contexts.values() if each.place == place), None)
 
     def writes(self, context_id: str) -> int:
         """The writing calls in a context's present trial."""
@@ -210,7 +212,7 @@ class AssistantContexts:
 
     def may_write(self, place: str, size: int) -> bool:
         """Counts a writing call with a body of that size (bytes). Returns whether the trial's quota allows it."""
-        if (context := self._by_place.get(place)) is None:
+        if (context := self._at(place)) is None:
             return False
         context.writes += 1
         context.written_bytes += size
@@ -226,7 +228,7 @@ class AssistantContexts:
         if self._closing is not None:
             self._closing.cancel()
             await asyncio.gather(self._closing, return_exceptions=True)
-        ending, self._contexts, self._by_place = list(self._contexts.values()), {}, {}
+        ending, self._contexts = list(self._contexts.values()), {}
         await asyncio.gather(*self._ending, *(context.agent.shutdown() for context in ending))
 
     async def _reserve(self, context_id: str) -> _Context:
@@ -239,8 +241,7 @@ class AssistantContexts:
                 else:
                     await self._free.wait()
             if context_id not in self._contexts:
-                context = self._new_context(secrets.token_hex(8))
-                self._contexts[context_id] = self._by_place[context.place] = context
+                self._contexts[context_id] = self._new_context(secrets.token_hex(8))
             self._contexts[context_id].users += 1
             return self._contexts[context_id]
 
@@ -259,7 +260,6 @@ class AssistantContexts:
         if context is None or context.users:
             return
         del self._contexts[context_id]
-        del self._by_place[context.place]
         ending = asyncio.create_task(context.agent.shutdown())
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)

@@ -300,7 +300,7 @@ class Carrier:
             if request.is_doubled:
                 with suppress(Refusal, BrokenOffError):
                     copy = replace(rpc)
-                    await self._call(request, copy, partial(self._forward, request, url, copy, held, _nobody))
+                    await self._call(request, copy, partial(self._forward, request, url, copy, held, _unread))
             await self._call(request, rpc, forward)
 
     async def _call(self, request: AuthorisedRequest, rpc: RpcRequest, forward: Forward) -> None:
@@ -353,19 +353,25 @@ class Carrier:
     ) -> str | None:
         """Relays a request with the callee's assignment. Returns as `AnswerRelay.run` does."""
         context = None if assignment is None else assignment.traceparent
-        on_the_way = _OnTheWay(request.wire, request.claims.agent_id, request.callee.id)
-        rewrite = partial(_with_card, request) if rpc.asks_for_card else on_the_way.rewrite
+        wire, caller, callee = request.wire, request.claims.agent_id, request.callee.id
+        lost = wire.is_lost(callee, caller)
+        rewrite: Rewrite | None = None
+        if rpc.asks_for_card:
+            rewrite = partial(_with_card, request)
+        elif wire.changes(callee, caller):
+            rewrite = partial(wire.answer, callee, caller)
         headers = to_callee(request.headers, request.token, context)
         async with (work := self.calls.work(request.claims.trace_id)).piece():
             body = rpc.rewritten(assignment)
         rpc.forget()
         with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
-            sending, reading = on_the_way.sending(send), on_the_way.reading(on_document)
+            sending = _unread if lost else _late(send, wire.delay_s(callee, caller))
+            reading = _unread_document if lost else on_document
             relay = AnswerRelay(self._upstream, sending, answer_bytes, self.budget.idle_s, work, reading, rewrite)
             try:
                 held.resize(len(body))
                 async with asyncio.timeout_at(request.ends_at):
-                    await on_the_way.delayed()
+                    await asyncio.sleep(wire.delay_s(caller, wire.addressee(caller, callee)))
                     fault = await relay.run(url, headers, body)
             except BudgetExhaustedError as error:
                 raise _failed(relay, 503, str(error), RETRY_LATER) from error
@@ -375,59 +381,27 @@ class Carrier:
                 raise (BrokenOffError(str(error)) if relay.begun else Refusal(502, str(error))) from error
             except (UnreachableError, UnusableCardError) as error:
                 raise _failed(relay, 502, str(error)) from error
-        if on_the_way.answer_is_lost:
+        if lost:
             raise Refusal(LATE, ANSWER_IS_LATE)
         return fault
 
 
-@dataclass(frozen=True, slots=True)
-class _OnTheWay:
-    """What the wire between two seats does to a call."""
+def _late(send: Send, delay_s: float) -> Send:
+    """Sends an answer `delay_s` later (seconds)."""
 
-    wire: CallWire
-    caller: str
-    callee: str
-    """The seat at which the call arrives. It may not be the one that the caller named."""
-
-    @property
-    def answer_is_lost(self) -> bool:
-        """Whether the caller gets nothing of the answer."""
-        return self.wire.is_lost(self.callee, self.caller)
-
-    @property
-    def rewrite(self) -> Rewrite | None:
-        """What changes the documents of the answer, if anything does."""
-        changes = self.wire.changes(self.callee, self.caller)
-        return partial(self.wire.answer, self.callee, self.caller) if changes else None
-
-    async def delayed(self) -> None:
-        """Waits as long as the request is under way."""
-        if delay_s := self.wire.delay_s(self.caller, self.wire.addressee(self.caller, self.callee)):
+    async def later(message: Message) -> None:
+        if message["type"] == "http.response.start":
             await asyncio.sleep(delay_s)
+        await send(message)
 
-    def sending(self, send: Send) -> Send:
-        """Sends the answer to the caller when it arrives."""
-        delay_s, begun = self.wire.delay_s(self.callee, self.caller), False
-
-        async def later(message: Message) -> None:
-            nonlocal begun
-            if not begun:
-                begun = True
-                await asyncio.sleep(delay_s)
-            await send(message)
-
-        return _nobody if self.answer_is_lost else later if delay_s else send
-
-    def reading(self, on_document: OnDocument) -> OnDocument:
-        """Reads the answer if it arrives."""
-        return _unread if self.answer_is_lost else on_document
+    return later if delay_s else send
 
 
-async def _nobody(_: Message) -> None:
+async def _unread(_: Message) -> None:
     """Sends an answer to nobody."""
 
 
-def _unread(_: object) -> None:
+def _unread_document(_: object) -> None:
     """Reads no document."""
 
 

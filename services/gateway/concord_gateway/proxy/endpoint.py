@@ -4,15 +4,15 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from concord.errors import StorageUnavailableError
@@ -117,6 +117,8 @@ MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
 """Limits on concurrent requests, in all and per caller: a caller that floods is throttled alone."""
 
+T = TypeVar("T")
+
 _NOBODY: Final = "no such agent in this assessment"
 _OVER: Final = "the trial is closed, and its tokens with it"
 _INTERFACE: Final = re.compile(r"(\d?)/?")
@@ -149,22 +151,33 @@ class ProxyEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
-        request, claims = Request(scope, receive), None
+        request = Request(scope, receive)
         try:
-            claims = await self._verified(request)
-            authorised = await self._authorise(request, claims)
-            structlog.contextvars.bind_contextvars(assessment_id=claims.assessment_id, trace_id=claims.trace_id)
-            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
-                await self._answer(request, authorised, send)
-        except Refusal as refusal:
-            await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
-        except StorageUnavailableError as error:
-            if claims is not None:
-                self._carrier.calls.lose(claims.trace_id, error)
-            await _send_json(send, 503, {"detail": "storage is away"}, RETRY_LATER)
+            response = await self._answered(request, lambda claims: self._carried(request, claims, send))
         except (BrokenOffError, ClientDisconnect):
             # Returning mid-answer closes the connection, as the callee closed its own.
             return
+        if response is not None:
+            await response(scope, receive, send)
+
+    async def _answered(self, request: Request, answer: Callable[[Claims], Awaitable[T]]) -> T | Response:
+        """What `answer` returns to the holder of a valid token, else the response that refuses the request."""
+        try:
+            return await answer(await self._verified(request))
+        except Refusal as refusal:
+            return _json({"detail": str(refusal)}, refusal.status, refusal.headers)
+        except StorageUnavailableError:
+            return _json({"detail": "storage is away"}, 503, RETRY_LATER)
+
+    async def _carried(self, request: Request, claims: Claims, send: Send) -> Response | None:
+        try:
+            authorised = await self._authorise(request, claims)
+            structlog.contextvars.bind_contextvars(assessment_id=claims.assessment_id, trace_id=claims.trace_id)
+            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
+                return await self._answer(request, authorised, send)
+        except StorageUnavailableError as error:
+            self._carrier.calls.lose(claims.trace_id, error)
+            raise
 
     async def _verified(self, request: Request) -> Claims:
         """The claims of a request's token. Raises Refusal if it is not valid."""
@@ -213,18 +226,18 @@ class ProxyEndpoint:
         finally:
             self._under_way -= Counter([caller])
 
-    async def _answer(self, request: Request, authorised: AuthorisedRequest, send: Send) -> None:
+    async def _answer(self, request: Request, authorised: AuthorisedRequest, send: Send) -> Response | None:
+        """Sends the callee's answer, or returns one of the proxy's own."""
         rest = authorised.rest
         if f"/{rest}" == CARD_PATH:
             _expect(request, "GET")
-            await self._card(authorised, send)
-        elif (interface := _INTERFACE.fullmatch(rest)) is not None:
+            return await self._card(authorised)
+        if (interface := _INTERFACE.fullmatch(rest)) is not None:
             _expect(request, "POST")
-            await self._call(request, authorised, int(interface[1] or "0"), send)
-        else:
-            raise Refusal(404, "the proxy carries only the agent's card and its JSON-RPC")
+            return await self._call(request, authorised, int(interface[1] or "0"), send)
+        raise Refusal(404, "the proxy carries only the agent's card and its JSON-RPC")
 
-    async def _card(self, authorised: AuthorisedRequest, send: Send) -> None:
+    async def _card(self, authorised: AuthorisedRequest) -> Response:
         callee = authorised.callee
         try:
             card = rewritten(await self._callees.card(callee), callee.url, authorised.proxy_url)
@@ -235,9 +248,11 @@ class ProxyEndpoint:
             raise Refusal(error.status, str(error)) from None
         except UnusableCardError as error:
             raise Refusal(502, str(error)) from None
-        await _send_json(send, 200, card, {"cache-control": "no-store"})
+        return _json(card, headers={"cache-control": "no-store"})
 
-    async def _call(self, request: Request, authorised: AuthorisedRequest, interface: int, send: Send) -> None:
+    async def _call(
+        self, request: Request, authorised: AuthorisedRequest, interface: int, send: Send
+    ) -> Response | None:
         claims, authorised = authorised.claims, arriving_at(authorised)
         if (url := await self._callees.rpc_url(authorised.callee, interface)) is None:
             raise Refusal(404, "the agent has no such interface")
@@ -252,8 +267,7 @@ class ProxyEndpoint:
                 await self._expect_open(claims)
                 place_between_seats(authorised, rpc, self._carrier.calls)
             except RpcFaultError as fault:
-                await _send_error(send, rpc, fault)
-                return
+                return _error(rpc, fault)
             begun = False
 
             async def forward(message: Message) -> None:
@@ -266,6 +280,7 @@ class ProxyEndpoint:
                 gone = await while_connected(request, carrying)
             if not gone and carrying.cancelled():
                 raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
+        return None
 
     async def _body(self, request: Request, authorised: AuthorisedRequest, held: Reservation) -> bytes:
         """Reads the request's body, without the caller's token. Raises Refusal, ClientDisconnect."""
@@ -300,23 +315,20 @@ class ProxyEndpoint:
         with seats, none has an address: seats call each other at addresses of the trial. An agent that is without its
         peers gets their addresses, at which the proxy refuses its calls.
         """
-        try:
-            claims = await self._verified(request)
-            await self._expect_open(claims)
-            seats = await self._channels.of(claims)
-            roster = {} if seats is not None and not seats.alone else await self._callees.roster(claims)
-        except Refusal as refusal:
-            return JSONResponse({"detail": str(refusal)}, refusal.status, refusal.headers)
-        except StorageUnavailableError:
-            return JSONResponse({"detail": "storage is away"}, 503, RETRY_LATER)
+        return await self._answered(request, lambda claims: self._address(request, claims))
+
+    async def _address(self, request: Request, claims: Claims) -> Response:
+        await self._expect_open(claims)
+        seats = await self._channels.of(claims)
+        roster = {} if seats is not None and not seats.alone else await self._callees.roster(claims)
         address = _spelt(request.query_params.get("address", "")[:MAX_ADDRESS])
         others = [entry for entry in roster.values() if entry.id != claims.agent_id]
         found = [entry for entry in others if lies_under(address, _spelt(entry.url))]
         interface = await self._interface(found[0], address) if len(found) == 1 else None
         if interface is None:
-            return JSONResponse({"detail": "no participant has this address"}, 404)
+            raise Refusal(404, "no participant has this address")
         proxied = proxy_url(self._public_url, found[0].id, request.path_params["token"])
-        return JSONResponse({"url": interface_url(proxied, interface)})
+        return _json({"url": interface_url(proxied, interface)})
 
     async def _interface(self, entry: RosterEntry, address: str) -> int | None:
         """The number of the agent's interface at an address; None if it has no such interface."""
@@ -344,27 +356,20 @@ async def while_connected(request: Request, carried: asyncio.Task[None]) -> bool
     return left
 
 
-async def _send_json(send: Send, status: int, document: object, headers: Mapping[str, str]) -> None:
-    body = json.dumps(document).encode()
-    written = {"content-type": "application/json", "content-length": str(len(body))} | dict(headers)
-    raw = [(name.encode(), value.encode()) for name, value in written.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
+def _json(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(json.dumps(document), status, headers, "application/json")
 
 
-async def _send_error(send: Send, rpc: RpcRequest | None, fault: RpcFaultError) -> None:
-    """Sends a JSON-RPC error, as an event if the request asks for a stream: SDKs read nothing else then.
+def _error(rpc: RpcRequest | None, fault: RpcFaultError) -> Response:
+    """A JSON-RPC error, as an event if the request asks for a stream: SDKs read nothing else then.
 
     `rpc`: None for a request that cannot be read.
     """
     error = {"code": fault.code, "message": str(fault)}
     document = {"jsonrpc": "2.0", "id": None if rpc is None else rpc.id, "error": error}
     if rpc is None or not rpc.asks_for_stream:
-        await _send_json(send, 200, document, {})
-        return
-    headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": f"data: {json.dumps(document)}\n\n".encode()})
+        return _json(document)
+    return Response(f"data: {json.dumps(document)}\n\n", 200, {"cache-control": "no-store"}, "text/event-stream")
 
 
 def _expect(request: Request, method: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, Self
 
 from concord.a2a.client import CARD_TIMEOUT_S, CONNECT_TIMEOUT_S
@@ -85,9 +84,7 @@ class Reservation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def resize(self, size: int) -> None:

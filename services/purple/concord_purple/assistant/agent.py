@@ -21,6 +21,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret
 from concord_environment_client import AsyncUESClient
+from concord_purple.teams import first_fault
 
 # The messages of the assessment protocol as an assistant receives and answers them (docs/assistants.md).
 
@@ -136,9 +137,7 @@ class AssistantAgent:
         try:
             message = INCOMING.validate_python(data)
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, fault["loc"]))
-            raise ProtocolError(f"not a message of an assessment: {place}: {fault['msg']}") from error
+            raise ProtocolError(f"not a message of an assessment: {first_fault(error)}") from error
         if isinstance(message, AssessmentStart):
             await self._start(message, context_id)
             return {"message_type": "assessment_started"}

@@ -67,12 +67,8 @@ ACTIONS: Final[Mapping[str, Tool]] = {tool.action: tool for tool in TOOLS.values
 """The tools that act, by their names in the action log."""
 
 
-def openai_tools(tools: Iterable[Tool] = TOOLS.values()) -> list[dict[str, Any]]:
-    """The tools as OpenAI's protocol declares them."""
-    return [_declared(tool.name, tool.description, tool.schema) for tool in tools]
-
-
 def _declared(name: str, description: str, schema: Schema) -> dict[str, Any]:
+    """A tool as OpenAI's protocol declares it."""
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
@@ -118,7 +114,7 @@ _ENDS: Final = [
 _DURATION: Final = re.compile(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?")
 """The durations that a model may state. Without a valid one, the scenario's step applies."""
 
-_TOOLS: Final = [*openai_tools(), *_ENDS]
+_TOOLS: Final = [*(_declared(tool.name, tool.description, tool.schema) for tool in TOOLS.values()), *_ENDS]
 
 Asked = dict[str, Any]
 

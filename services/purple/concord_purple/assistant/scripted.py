@@ -21,6 +21,7 @@ from concord_environment_client import AsyncUESClient
 from concord_environment_client.modalities import MODALITIES
 from concord_purple.assistant.agent import EarlyCompletion, Reply, TurnComplete, TurnStart
 from concord_purple.assistant.model import ACTIONS, TOOLS
+from concord_purple.teams import first_fault
 
 # The items of the environment's states (emails, text messages, events, chat messages), and conditions on them.
 
@@ -165,8 +166,7 @@ def load_oracle(file: Path) -> Oracle:
     try:
         return Oracle.model_validate_json(content)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        raise OracleError(f"{file}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+        raise OracleError(f"{file}: {first_fault(error)}") from error
 
 
 class OracleAssistant:

@@ -140,13 +140,13 @@ class Aspect(StrEnum):
 
 
 class Flaw(StrEnum):
-    """The weakness that a fact shows."""
+    """The weakness that a fact shows, gravest first: missing support weighs more than poor style."""
 
-    LONG_SENTENCE = "long_sentence"
     BARE_FIGURE = "bare_figure"
     BARE_CLAIM = "bare_claim"
-    OVERUSED_WORD = "overused_word"
+    LONG_SENTENCE = "long_sentence"
     DENSE_HEDGING = "dense_hedging"
+    OVERUSED_WORD = "overused_word"
 
 
 class Section(StrEnum):

@@ -68,15 +68,6 @@ def _sentence(fact: TextFact, sentences: Sequence[Sentence]) -> Sentence | None:
 MAX_WEAKNESSES: Final = 12
 """Limit of the weak spots that the review spells out; it counts the rest."""
 
-_GRAVITY: Final = (
-    Flaw.BARE_FIGURE,
-    Flaw.BARE_CLAIM,
-    Flaw.LONG_SENTENCE,
-    Flaw.DENSE_HEDGING,
-    Flaw.OVERUSED_WORD,
-)
-"""Gravest first: missing support weighs more than poor style."""
-
 _PRAISE: Final = {
     Aspect.SENTENCES: "Every sentence is short enough to follow.",
     Aspect.SUPPORT: "No figure or strong claim stands without a source.",
@@ -90,7 +81,8 @@ def draft(findings: Findings, written_by: str) -> tuple[ReviewStatement, ...]:
     facts = findings.unrefuted_facts
     advice = {item.fact_id: item.text for item in findings.advice}
     figures = [fact for fact in facts if fact.flaw is None]
-    weak = [(_GRAVITY.index(fact.flaw), -fact.value, fact) for fact in facts if fact.flaw is not None]
+    gravity = list(Flaw).index
+    weak = [(gravity(fact.flaw), -fact.value, fact) for fact in facts if fact.flaw is not None]
     weak_spots = [fact for *_, fact in sorted(weak, key=lambda item: item[:2])]
     flawed = {fact.aspect for fact in weak_spots}
     shown, rest = weak_spots[:MAX_WEAKNESSES], tuple(fact.fact_id for fact in weak_spots[MAX_WEAKNESSES:])
