@@ -13,21 +13,9 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord.assessment.results import CriterionVerdict, Judgment
-from concord.judging import (
-    FAVOURABLE,
-    NO_CACHE,
-    POINTS,
-    Ask,
-    CachedAnswers,
-    NotJudgedError,
-    Prompt,
-    UnreadableAnswerError,
-    Verdict,
-    closed_object,
-    take,
-    without_fence,
-)
-from concord.judging.model_answer import cost, cut, fair_limit
+from concord.judging.asking import NO_CACHE, Ask, CachedAnswers, NotJudgedError, Prompt, take
+from concord.judging.model_answer import UnreadableAnswerError, closed_object, cost, cut, fair_limit, without_fence
+from concord.judging.verdicts import FAVOURABLE, POINTS, Verdict
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.evidence import MAX_ANSWERS, SeenAnswer, TrialEvidence, grades, task_success, without_texts
 from concord_evaluator.judge.prompt import (

@@ -29,7 +29,7 @@ from concord.assessment.jobs import (
 )
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
-from concord.judging import RecordedTranscript
+from concord.judging.asking import RecordedTranscript
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
