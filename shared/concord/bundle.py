@@ -372,27 +372,3 @@ def _entry(name: str) -> ZipInfo:
     entry.create_system = _UNIX
     entry.external_attr = _OWNER_ONLY
     return entry
-
-
-__all__ = [
-    "MANIFEST",
-    "MAX_CONTENT",
-    "PLAN",
-    "REQUEST",
-    "ROW_INPUTS",
-    "Bundle",
-    "BundleError",
-    "BundleTooLargeError",
-    "BundleWriter",
-    "Contents",
-    "Manifest",
-    "Member",
-    "Sha256",
-    "TrialContents",
-    "TrialMember",
-    "bundle_file",
-    "contents_of",
-    "read_bundle",
-    "report_line",
-    "trial_member",
-]
