@@ -24,9 +24,9 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.verdict import Verdict
 from concord.errors import StorageUnavailableError
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
+from concord.storage.trial_documents import TrialDocuments
 
 # The row as the evaluator made it. The gateway reads little of it, and hands it on as JSON.
 

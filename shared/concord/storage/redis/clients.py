@@ -15,7 +15,7 @@ from redis.backoff import FullJitterBackoff
 from redis.exceptions import OutOfMemoryError, RedisError, SlotNotCoveredError
 
 from concord.errors import StorageFullError, StorageUnavailableError
-from concord.storage.ports import node_urls
+from concord.storage import node_urls
 
 # Redis faults become StorageUnavailableError.
 

@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.storage.ports import (
+from concord.storage import (
     ClosedTrace,
     LeftOut,
     OpenTrace,
