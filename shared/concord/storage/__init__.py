@@ -152,13 +152,12 @@ class TraceStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenTrace:
-    """A trace that belongs to no trial: the arrival of its first and its last spans (seconds since 1970), its
-    uncompressed bytes, the number of its spans, and the names of its services."""
+    """A trace that belongs to no trial: the arrival of its first and its last spans (seconds since 1970), the number
+    of its spans, and the names of its services."""
 
     trace_id: str
     first_s: float
     last_s: float
-    n_bytes: int
     n_spans: int
     services: tuple[str, ...]
 
