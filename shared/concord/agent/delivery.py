@@ -89,7 +89,7 @@ UNDELIVERED: Final = "undelivered"
 UNWRITABLE: Final = "unwritable"
 
 
-class Sender(NamedTuple):
+class StepSender(NamedTuple):
     """The common properties of a batch's steps: their trace and their reporter."""
 
     trace_id: str
@@ -97,17 +97,17 @@ class Sender(NamedTuple):
     token: str | None
 
 
-def sender_of(assignment: Assignment) -> Sender:
+def sender_of(assignment: Assignment) -> StepSender:
     """The sender of the steps made under an assignment."""
     token = None if assignment.token is None else assignment.token.get_secret_value()
-    return Sender(assignment.trace_id, assignment.agent_id, token)
+    return StepSender(assignment.trace_id, assignment.agent_id, token)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """A serialised batch: JSON, the number of steps, and the steps dropped before it."""
 
-    sender: Sender
+    sender: StepSender
     body: bytes
     n_steps: int
     dropped: Mapping[str, int]
@@ -123,9 +123,9 @@ class Backlog:
     max_steps: int
     max_bytes: int
     lost: int = 0
-    _waiting: deque[tuple[Sender, bytes]] = field(default_factory=deque)
+    _waiting: deque[tuple[StepSender, bytes]] = field(default_factory=deque)
     _bytes: int = 0
-    _dropped: dict[Sender, Counter[str]] = field(default_factory=dict)
+    _dropped: dict[StepSender, Counter[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -155,12 +155,12 @@ class Backlog:
             self._bytes -= len(lost)
             self.drop(oldest, BUFFER_FULL)
 
-    def drop(self, sender: Sender, reason: str, steps: int = 1) -> None:
+    def drop(self, sender: StepSender, reason: str, steps: int = 1) -> None:
         """Counts dropped steps, for the sender's next batch."""
         self.lost += steps
         self._count_dropped(sender, reason, steps)
 
-    def _count_dropped(self, sender: Sender, reason: str, steps: int) -> None:
+    def _count_dropped(self, sender: StepSender, reason: str, steps: int) -> None:
         if sender not in self._dropped and len(self._dropped) >= _MAX_COUNTED:
             del self._dropped[next(iter(self._dropped))]
         self._dropped.setdefault(sender, Counter())[reason] += steps
@@ -171,7 +171,7 @@ class Backlog:
             return None
         sender = self._waiting[0][0]
         chosen: list[bytes] = []
-        others: list[tuple[Sender, bytes]] = []
+        others: list[tuple[StepSender, bytes]] = []
         size = 0
         while self._waiting and len(chosen) < max_steps and size + len(self._waiting[0][1]) <= max_bytes:
             entry = self._waiting.popleft()
@@ -196,7 +196,7 @@ class Backlog:
         if batch.n_steps:
             self.drop(batch.sender, UNDELIVERED, batch.n_steps)
 
-    def _batch(self, sender: Sender, steps: list[bytes]) -> Batch:
+    def _batch(self, sender: StepSender, steps: list[bytes]) -> Batch:
         dropped = dict(self._dropped.pop(sender, {}))
         head = {"batch_id": uuid4().hex, "trace_id": sender.trace_id, "reporter": sender.reporter, "dropped": dropped}
         body = json.dumps(head).encode()[:-1] + b', "steps": [' + b",".join(steps) + b"]}"
