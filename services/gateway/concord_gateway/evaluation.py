@@ -117,7 +117,7 @@ class EvaluationFailedError(Exception):
 
 async def check_workers(storage: Storage) -> None:
     """Raises NoWorkerError if a queue of the evaluator has no worker, and StorageUnavailableError."""
-    without = [queue for queue in Queue if not await storage.jobs.has_worker(queue)]
+    without = [queue for queue in Queue if await storage.jobs.worker_note(queue) is None]
     if without:
         queues = " and ".join(f"{queue.value!r}" for queue in without)
         raise NoWorkerError(f"no worker of the evaluator answers on the queue {queues}")

@@ -275,9 +275,6 @@ class JobQueue(Protocol):
     async def depth(self, queue: Queue) -> int:
         """The number of jobs in a queue, waiting or running."""
 
-    async def has_worker(self, queue: Queue) -> bool:
-        """Whether a worker of the queue was alive within the last six seconds."""
-
     async def worker_note(self, queue: Queue) -> str | None:
         """What the workers of the queue say of themselves; None if none was alive within the last six seconds."""
 

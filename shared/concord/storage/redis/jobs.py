@@ -156,10 +156,6 @@ class ArqJobQueue:
         """See `JobQueue.depth`."""
         return int(await answered(self._redis.zcard(keys.queue(queue))))
 
-    async def has_worker(self, queue: Queue) -> bool:
-        """See `JobQueue.has_worker`."""
-        return await self.worker_note(queue) is not None
-
     async def worker_note(self, queue: Queue) -> str | None:
         """See `JobQueue.worker_note`."""
         note: bytes | None = await answered(self._redis.get(keys.health(queue)))
