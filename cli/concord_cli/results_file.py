@@ -88,8 +88,6 @@ def rows_in(path: Path, *, tables: bool = True) -> Iterator[ResultRow]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
-        from concord_cli.scenario.scenario_file import reasons  # late: a readable file needs no scenarios
-
         _refuse_trace(path)
         raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
     except ValueError as error:

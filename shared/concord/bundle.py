@@ -19,7 +19,7 @@ from concord.assessment import AssessmentPlan, AssessmentRequest, TrialSpec
 from concord.assessment.jobs import RowInputs, TrialInputs
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
-from concord.files import read_bounded
+from concord.files import first_fault, read_bounded
 from concord.trace.report import ReportBatch, pack, unpack
 
 # The manifest of a bundle, and the names of its members.
@@ -147,7 +147,7 @@ def _parsed(model: type[_ModelT], name: str, members: Mapping[str, bytes]) -> _M
     try:
         return model.model_validate_json(members[name])
     except ValidationError as error:
-        raise BundleError([f"{name}: {_first_reason(error)}"]) from error
+        raise BundleError([f"{name}: {first_fault(error)}"]) from error
 
 
 def _request(members: Mapping[str, bytes]) -> AssessmentRequest:
@@ -157,14 +157,9 @@ def _request(members: Mapping[str, bytes]) -> AssessmentRequest:
     except KeyError as error:
         raise BundleError([f"{REQUEST}: is missing"]) from error
     except ValidationError as error:
-        raise BundleError([f"{REQUEST}: {_first_reason(error)}"]) from error
+        raise BundleError([f"{REQUEST}: {first_fault(error)}"]) from error
     except (ValueError, RecursionError) as error:
         raise BundleError([f"{REQUEST}: is not JSON: {error}"]) from error
-
-
-def _first_reason(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _batches(name: str, members: Mapping[str, bytes]) -> tuple[ReportBatch, ...]:
@@ -265,9 +260,7 @@ def _manifest(archive: ZipFile, entries: list[ZipInfo]) -> tuple[Manifest, bytes
             raise BundleError([f"{MANIFEST}: is damaged"])
         return Manifest.model_validate_json(text), text
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BundleError([f"{MANIFEST}: {place}: {first['msg']}"]) from error
+        raise BundleError([f"{MANIFEST}: {first_fault(error)}"]) from error
 
 
 def _misfits(manifest: Manifest, entries: list[ZipInfo]) -> Iterator[str]:
@@ -372,27 +365,3 @@ def _entry(name: str) -> ZipInfo:
     entry.create_system = _UNIX
     entry.external_attr = _OWNER_ONLY
     return entry
-
-
-__all__ = [
-    "MANIFEST",
-    "MAX_CONTENT",
-    "PLAN",
-    "REQUEST",
-    "ROW_INPUTS",
-    "Bundle",
-    "BundleError",
-    "BundleTooLargeError",
-    "BundleWriter",
-    "Contents",
-    "Manifest",
-    "Member",
-    "Sha256",
-    "TrialContents",
-    "TrialMember",
-    "bundle_file",
-    "contents_of",
-    "read_bundle",
-    "report_line",
-    "trial_member",
-]

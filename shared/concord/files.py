@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO, Final, get_args
 
-from pydantic import AliasChoices, BaseModel
+from pydantic import AliasChoices, BaseModel, ValidationError
 
 from concord.json_text import NoJsonError, shallow
 
@@ -102,6 +102,12 @@ def _not_finite(document: dict[str, Any]) -> str | None:
         elif isinstance(value, list):
             pending += [(f"{name}.{number}", part) for number, part in enumerate(value)]
     return None
+
+
+def first_fault(error: ValidationError) -> str:
+    """The place and the reason of a document's first fault, in one line, without the input, which may be private."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first["loc"] else first["msg"]
 
 
 # The words that a document may have, for messages about unknown ones: `unknown key; did you mean `seats`?`.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from concord.assessment.jobs import EvaluateTrial, Queue
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType

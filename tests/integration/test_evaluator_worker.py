@@ -25,10 +25,9 @@ from concord.assessment.result_row import InfrastructureFailure, Loss, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
 from concord.processes import Calls, CallsInThread, LimitExceededError
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
-from concord.storage.trial_documents import TrialPart
+from concord.storage.trial_documents import TrialDocuments, TrialPart
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType

@@ -11,8 +11,8 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import TimeLimits
 from concord.assessment.result_row import Loss
 from concord.errors import StorageFullError, StorageUnavailableError
+from concord.storage import MemoryUse
 from concord.storage.connection import Storage, connect
-from concord.storage.ports import MemoryUse
 from concord.storage.redis.assessments import RedisAssessmentStore
 from concord.storage.redis.traces import RedisTraceStore
 from concord.trace.attributes import AGENT_NAME

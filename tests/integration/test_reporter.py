@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 from fastapi import FastAPI, Request, Response
 
+from concord.agent.delivery import DeliveryPolicy
 from concord.agent.reporter import TraceReporter
 from concord.storage.connection import connect
 from concord.trace.decoding import reports_of
@@ -87,7 +88,7 @@ async def test_a_batch_holds_one_trace_and_at_most_a_hundred_steps(receiver: Rec
     reporter.report(step("other", "t2"), assignment(url, "t2"))
     await close(reporter)
     assert all(s.trace_id == each.trace_id for each in receiver.batches for s in each.steps)
-    assert max(len(each.steps) for each in receiver.batches) <= TraceReporter.BATCH_STEPS
+    assert max(len(each.steps) for each in receiver.batches) <= TraceReporter.POLICY.batch_steps
     assert sum(len(each.steps) for each in receiver.batches) == 151
 
 
@@ -130,9 +131,7 @@ async def test_after_a_final_refusal_the_batch_is_dropped_and_the_next_one_count
 async def test_a_full_buffer_drops_the_oldest_steps_and_reports_their_number(
     receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TraceReporter, "BUFFER_STEPS", 10)
-    monkeypatch.setattr(TraceReporter, "BATCH_STEPS", 1000)
-    monkeypatch.setattr(TraceReporter, "FLUSH_S", 60)
+    monkeypatch.setattr(TraceReporter, "POLICY", DeliveryPolicy(buffer_steps=10, batch_steps=1000, flush_s=60))
     reporter = TraceReporter()
     reporter.report(step("first"), assignment(url))
     assert await asyncio.to_thread(reporter.flush)
@@ -145,7 +144,7 @@ async def test_a_full_buffer_drops_the_oldest_steps_and_reports_their_number(
 
 
 async def test_the_first_step_is_sent_at_once(receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TraceReporter, "FLUSH_S", 3600)
+    monkeypatch.setattr(TraceReporter, "POLICY", DeliveryPolicy(flush_s=3600))
     reporter = TraceReporter()
     reporter.report(step("first"), assignment(url))
     while not receiver.batches:
@@ -173,8 +172,7 @@ async def test_an_unreachable_collector_is_logged_once_and_once_more_when_it_is_
     receiver: Receiver, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO")
-    monkeypatch.setattr(TraceReporter, "DEADLINE_S", 0)
-    monkeypatch.setattr(TraceReporter, "LOG_EVERY_S", float("inf"))
+    monkeypatch.setattr(TraceReporter, "POLICY", DeliveryPolicy(deadline_s=0, log_every_s=float("inf")))
     holder, reporter = reserved(), TraceReporter()
     address = url_of(holder)
     secret = Assignment.model_validate(assignment(address).model_dump() | {"token": "concord_a-secret-token"})
@@ -196,8 +194,7 @@ async def test_an_unreachable_collector_is_logged_once_and_once_more_when_it_is_
 async def test_while_the_collector_is_unreachable_the_log_counts_waiting_and_dropped_steps(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TraceReporter, "LOG_EVERY_S", 0)
-    monkeypatch.setattr(TraceReporter, "BUFFER_STEPS", 1000)
+    monkeypatch.setattr(TraceReporter, "POLICY", DeliveryPolicy(log_every_s=0, buffer_steps=1000))
 
     def all_steps_counted() -> bool:
         matches = [
@@ -264,6 +261,7 @@ async def test_retries_do_not_change_the_agents_random_state(receiver: Receiver,
 _FORKS: Final = """
 import os, sys, threading, time
 from concord.wire.assignment import Assignment
+from concord.agent.delivery import DeliveryPolicy
 from concord.agent.reporter import TraceReporter
 from concord.trace.step import MAX_NAME_LENGTH, CallType, InteractionStep
 
@@ -283,7 +281,7 @@ class SlowImport:
 
 sys.meta_path.insert(0, SlowImport())
 reporter = TraceReporter()
-reporter.FLUSH_S = 30  # the parent's step must still be waiting when the child starts
+reporter.POLICY = DeliveryPolicy(flush_s=30)  # the parent's step must still be waiting when the child starts
 report("parent")
 assert SlowImport.begun.wait(60)
 child = os.fork()  # while the reporter's thread holds the lock of an import

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from opentelemetry.context import get_value
 
+from concord.agent.delivery import DeliveryPolicy
 from concord.agent.reporter import TraceReporter
 from concord.storage.connection import Storage, connect
 from concord.trace.step import CallType, InteractionStep
@@ -122,8 +123,7 @@ async def test_alternating_steps_of_two_traces_are_sent_in_full_batches(redis_ur
 async def test_the_buffer_is_bounded_in_bytes_and_dropped_steps_are_counted(
     redis_url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TraceReporter, "BUFFER_BYTES", 50_000)
-    monkeypatch.setattr(TraceReporter, "BATCH_BYTES", 20_000)
+    monkeypatch.setattr(TraceReporter, "POLICY", DeliveryPolicy(buffer_bytes=50_000, batch_bytes=20_000))
     reporter = TraceReporter()
     large = {"attribute": "x" * 8000}
     async with collector(redis_url) as client:
@@ -142,7 +142,7 @@ async def test_the_buffer_is_bounded_in_bytes_and_dropped_steps_are_counted(
 async def test_closing_sends_the_number_of_dropped_steps_where_no_step_is_left(
     redis_url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TraceReporter, "BATCH_BYTES", 100)
+    monkeypatch.setattr(TraceReporter, "POLICY", DeliveryPolicy(batch_bytes=100))
     reporter = TraceReporter()
     async with collector(redis_url) as client:
         reporter.report(step("huge", additional_attributes={"a": "x" * 200}), assignment(str(client.base_url)))

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from concord.storage import ForeignDocumentError, TrialDocuments
 from concord.storage.connection import connect
+from concord.storage.trial_documents import ForeignDocumentError, TrialDocuments
 from concord.trust.redaction import REDACTED, TOKEN_PREFIX
 
 

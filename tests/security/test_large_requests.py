@@ -23,8 +23,9 @@ from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, Queue, TrialVer
 from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
 from concord.processes import CallsInThread
-from concord.storage import TraceLimits, TrialDocuments
+from concord.storage import TraceLimits
 from concord.storage.connection import Storage, connect
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.stored_step import Step
 from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls

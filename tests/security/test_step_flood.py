@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 
 from concord import Assignment, CallType, InteractionStep, TraceReporter
 from concord.assessment.jobs import EvaluateTrial, TrialVerdict
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
 from concord.wire.assignment import TRACEABILITY_KEY

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError, question_id
+from concord.judging.asking import NO_CACHE, CachedAnswers, NotJudgedError, question_id
 from concord.processes import Calls, CallsInThread, LimitExceededError
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.built_in import FAULTS, evaluate_built_ins, is_built_in

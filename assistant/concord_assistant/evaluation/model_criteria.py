@@ -5,25 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from concord.judging import (
-    CANARY,
-    FAVOURABLE,
-    POINTS,
-    CachedAnswers,
+from concord.judging.asking import CachedAnswers, JudgeAddressedError, NotJudgedError, Prompt, take
+from concord.judging.injection import MARKER
+from concord.judging.model_answer import (
     CompromisedError,
     Decision,
-    JudgeAddressedError,
-    NotJudgedError,
-    Prompt,
     UnreadableAnswerError,
-    Verdict,
     answer_schema,
-    canary_question,
     is_quoted_from,
     parsed_answer,
-    take,
 )
-from concord.judging.injection import MARKER
+from concord.judging.verdicts import CANARY, FAVOURABLE, POINTS, Verdict, canary_question
 from concord.llm import Completion
 from concord_assistant.evaluation.model_evidence import AssistantEvidence, ScreenedEvidence
 from concord_assistant.scenario.schema import EvaluationCriterion

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from concord.judging import CANARY
+from concord.judging.verdicts import CANARY
 from concord.llm import Completion
 
 OBEYING: Final = "a model that obeys what it reads"

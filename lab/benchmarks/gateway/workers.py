@@ -19,8 +19,8 @@ from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import EvaluateTrial, Queue
 from concord.llm import LLMSettings
 from concord.plain_http import NO_CERTIFICATES
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.report import BatchReceipt
 from lab.benchmarks.gateway import judging
 from lab.benchmarks.processes import redis_server, wait_for

@@ -13,7 +13,8 @@ from functools import cache
 from statistics import fmean
 from typing import Any, Final, Literal
 
-from concord.judging import CANARY, POINTS, TASK_SUCCESS, CompromisedError
+from concord.judging.model_answer import CompromisedError
+from concord.judging.verdicts import CANARY, POINTS, TASK_SUCCESS
 from concord_evaluator.judge import Aliases, SeenAnswer, TrialEvidence, screen
 from concord_evaluator.judge.evidence import SeenCall, without_texts
 from concord_evaluator.judge.prompt import Criterion, read_answer, write_prompt

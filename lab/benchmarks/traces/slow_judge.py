@@ -7,8 +7,8 @@ from typing import Final
 
 from concord.assessment.jobs import EvaluateTrial, JudgeTrial, TrialVerdict
 from concord.processes import ProcessPool
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.report import BatchReceipt
 from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge

@@ -131,7 +131,7 @@ def _client_address(request: Request) -> str:
     return f"address {request.client.host if request.client is not None else 'unknown'}"
 
 
-# Rate limits per caller. (The quotas of a trace are in `concord.storage.ports`.)
+# Rate limits per caller. (The quotas of a trace are in `concord.storage`.)
 
 _MAX_CALLERS: Final = 10_000
 

@@ -49,7 +49,9 @@ async def measure(storage: Storage, memory_limit: int | None) -> StorageState:
         memory_used=use.used,
         memory_limit=min((each for each in (use.limit, memory_limit) if each is not None), default=None),
         queues={
-            queue: QueueState(await jobs.depth(queue), await jobs.oldest_s(queue), await jobs.has_worker(queue))
+            queue: QueueState(
+                await jobs.depth(queue), await jobs.oldest_s(queue), await jobs.worker_note(queue) is not None
+            )
             for queue in Queue
         },
         dead_letters=await jobs.count_dead_letters(),

@@ -9,6 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from isal import isal_zlib
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
+from concord.files import first_fault
 from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
 from concord.trace.report import MAX_BATCH_STEPS, BatchReceipt, Channel, RejectedStep, ReportBatch, StepBatch
 from concord.trace.step import InteractionStep
@@ -81,10 +82,7 @@ def _id_of(raw: JsonValue) -> str | None:
 
 
 def _reason(error: ValidationError) -> str:
-    """The first error: location and message, without the input, which may be large or private."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return (f"{where}: {first['msg']}" if where else first["msg"])[:_REASON_LENGTH]
+    return first_fault(error)[:_REASON_LENGTH]
 
 
 # Writes parsed batches into their traces, within the traces' quotas, under the reporter that the token proves.

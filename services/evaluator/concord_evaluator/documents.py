@@ -17,13 +17,12 @@ from concord.assessment.results import (
     LatencySummary,
     MetricRecord,
     MetricStatus,
-    Record,
     StepCounts,
     TraceIntegrity,
     TrialOutcome,
     TrialRecord,
 )
-from concord.assessment.table import Table
+from concord.assessment.table import Record, Table
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.verdict import Cause
 from concord_evaluator.graph import CallTally

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from concord.assessment.results import LatencySummary, Record
+from concord.assessment.results import LatencySummary
+from concord.assessment.table import Record
 from concord.wire.roster import Roster
 from concord_evaluator.trace import Links
 

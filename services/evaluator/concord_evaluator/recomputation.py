@@ -16,7 +16,7 @@ from concord.assessment.jobs import EvaluationInputs, TrialInputs, TrialVerdict
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialOutcome
 from concord.bundle import BundleError, Contents, TrialContents, trial_member
-from concord.judging import MissingAnswerError
+from concord.judging.asking import MissingAnswerError
 from concord.version import VERSION
 from concord_assistant.conducted import ConductedAssessment
 from concord_evaluator.aggregate import make_row

@@ -7,7 +7,8 @@ from statistics import fmean
 from typing import Final, Literal
 
 from concord.assessment.request import Fraction
-from concord.assessment.results import Finding, Grading, MetricParameter, Quality, Record, SubScore
+from concord.assessment.results import Finding, Grading, MetricParameter, Quality, SubScore
+from concord.assessment.table import Record
 from concord_evaluator.graph import AgentGraph, CallTally
 from concord_evaluator.graph.engines import distances
 

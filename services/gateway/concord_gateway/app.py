@@ -16,8 +16,8 @@ from concord.loopback import LOOPBACK
 from concord.processes import ProcessPool
 from concord.service.middleware import BodyLimit, OneLeadingSlash, TokenPathLimit
 from concord.service.probes import probe_routes
+from concord.storage import node_urls
 from concord.storage.connection import WORK_RETRY_S, connect
-from concord.storage.ports import node_urls
 from concord.trust.credentials import ApiKeys
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.tokens import ClosedTrials, TokenKeys

@@ -12,7 +12,8 @@ from concord.assessment.plan import AssessmentPlan, TrialSpec
 from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.results import TrialOutcome
 from concord.assessment.task_spec import TaskSpec
-from concord.storage import AssessmentStore, TrialDocuments
+from concord.storage import AssessmentStore
+from concord.storage.trial_documents import TrialDocuments
 from concord.wire.roster import new_trace_id
 
 # Trials that are played again: which ones, and on which tasks.

@@ -24,8 +24,8 @@ from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, VerdictHead, conducted_
 from concord.assessment.results import TrialOutcome
 from concord.bundle import PLAN, REQUEST, ROW_INPUTS, BundleWriter, TrialMember, bundle_file, report_line, trial_member
 from concord.files import atomic_file, read_bounded
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.report import ReportBatch
 from concord.trust.credentials import MIN_KEY_LENGTH, ApiKeys, owner_of, shows
 from concord.trust.redaction import learn_secret, redact

@@ -24,9 +24,9 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.verdict import Verdict
 from concord.errors import StorageUnavailableError
-from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
+from concord.storage.trial_documents import TrialDocuments
 
 # The row as the evaluator made it. The gateway reads little of it, and hands it on as JSON.
 
@@ -117,7 +117,7 @@ class EvaluationFailedError(Exception):
 
 async def check_workers(storage: Storage) -> None:
     """Raises NoWorkerError if a queue of the evaluator has no worker, and StorageUnavailableError."""
-    without = [queue for queue in Queue if not await storage.jobs.has_worker(queue)]
+    without = [queue for queue in Queue if await storage.jobs.worker_note(queue) is None]
     if without:
         queues = " and ".join(f"{queue.value!r}" for queue in without)
         raise NoWorkerError(f"no worker of the evaluator answers on the queue {queues}")

@@ -22,8 +22,8 @@ from concord.assessment.verdict_text import headline_of
 from concord.errors import StorageUnavailableError
 from concord.files import atomic_file
 from concord.processes import Calls
-from concord.storage import ForeignDocumentError
 from concord.storage.connection import Storage
+from concord.storage.trial_documents import ForeignDocumentError
 from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
 from concord_gateway.assessment import RunningAssessment

@@ -6,6 +6,7 @@ from typing import get_args
 
 from pydantic import ValidationError
 
+from concord.files import first_fault
 from concord.llm import LLMSettings
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
@@ -14,7 +15,6 @@ from concord_purple.agent import create_app
 from concord_purple.assistant.app import NoModelError, create_assistant_app
 from concord_purple.assistant.scripted import OracleError
 from concord_purple.settings import PurpleSettings
-from concord_purple.teams import first_fault
 
 _EPILOG = """\
 Every option has a variable that it overrides: PURPLE_HOST, PURPLE_PORT, PURPLE_CARD_URL, PURPLE_AGENT_ID,

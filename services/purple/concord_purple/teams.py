@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
+from concord.files import first_fault
 from concord.wire.roster import RosterEntry
 from concord_purple.text_review.measure import Aspect, Findings
 from concord_purple.text_review.review import review_text
@@ -142,12 +143,6 @@ def _split_instruction(text: str) -> tuple[str, str]:
             return before, after
     first, _, rest = (part.strip() for part in text.partition("\n\n"))
     return (first, rest) if first.endswith(":") and rest else ("", text)
-
-
-def first_fault(error: ValidationError) -> str:
-    """The place and the reason of the first fault, in one line."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first["loc"] else first["msg"]
 
 
 # The texts that go with the data of requests and replies.

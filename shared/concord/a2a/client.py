@@ -191,7 +191,7 @@ class A2AClient:
             raise RemoteError("it sent neither a task nor a message" + _also(reader))
         if self._card.streaming and reader.is_task and not (reader.state and reader.has_answer):
             with suppress(AgentFaultError):
-                reader.read(await self._task(reader.task_id))
+                reader.read(await self._result("get", reader.task_id))
         if reader.state is None:
             reader.cannot_read("a stream that ended without a state of its task")
             reader.state = TaskState.COMPLETED
@@ -205,7 +205,7 @@ class A2AClient:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, longest_s)
             reader = AnswerReader()
-            said = reader.read(await self._task(task_id))
+            said = reader.read(await self._result("get", task_id))
             if not reader.under_way:
                 yield reader.answer()
                 return
@@ -219,7 +219,7 @@ class A2AClient:
         Raises AgentUnreachableError; RemoteError, for instance if the agent does not know the task.
         """
         reader = AnswerReader()
-        reader.read(await self._task(task_id))
+        reader.read(await self._result("get", task_id))
         if reader.under_way:
             following = AnswerReader()
             try:
@@ -231,7 +231,7 @@ class A2AClient:
             except RemoteError:
                 # A task that has ended meanwhile cannot be subscribed to.
                 reader = AnswerReader()
-                reader.read(await self._task(task_id))
+                reader.read(await self._result("get", task_id))
                 if reader.under_way:
                     raise
         yield reader.answer()
@@ -239,9 +239,6 @@ class A2AClient:
     async def cancel(self, task_id: str) -> None:
         """Asks the agent to cancel a task. Raises AgentUnreachableError, RemoteError."""
         await self._result("cancel", task_id)
-
-    async def _task(self, task_id: str) -> object:
-        return await self._result("get", task_id)
 
     async def _result(self, method: str, task_id: str) -> object:
         async with aclosing(self._call(method, {}, task_id)) as results:

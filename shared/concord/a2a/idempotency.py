@@ -23,7 +23,7 @@ from starlette.requests import Request
 
 from concord.a2a.messages import new_message, text_part
 from concord.a2a.push import Notifications, Webhooks
-from concord.a2a.task_store import message_of
+from concord.a2a.task_store import AT_REST, TERMINAL, message_of
 from concord.task_records import AbandonedTask, TaskRecords
 from concord.trust.credentials import ApiKeys
 
@@ -83,16 +83,6 @@ _ABANDONED: Final = "concord.abandoned"
 _INSTEAD_OF: Final = "concord.instead_of"
 """Keys in a request context's state."""
 
-_ENDED: Final = frozenset(
-    {
-        pb.TaskState.TASK_STATE_COMPLETED,
-        pb.TaskState.TASK_STATE_FAILED,
-        pb.TaskState.TASK_STATE_CANCELED,
-        pb.TaskState.TASK_STATE_REJECTED,
-    }
-)
-_AT_REST: Final = _ENDED | {pb.TaskState.TASK_STATE_INPUT_REQUIRED, pb.TaskState.TASK_STATE_AUTH_REQUIRED}
-
 
 @dataclass(frozen=True, slots=True)
 class Push:
@@ -104,7 +94,7 @@ class Push:
 
 def _as_before(event: E) -> E:
     """An event of a repeated message's task, whose status says at the end that the answer is that of the first."""
-    if not isinstance(event, pb.Task | pb.TaskStatusUpdateEvent) or event.status.state not in _ENDED:
+    if not isinstance(event, pb.Task | pb.TaskStatusUpdateEvent) or event.status.state not in TERMINAL:
         return event
     told = deepcopy(event)
     if not told.status.HasField("message"):
@@ -258,13 +248,13 @@ class IdempotentRequests(DefaultRequestHandlerV2):
             params.message.context_id = params.message.context_id or task.context_id
 
     async def _events(self, task: pb.Task, context: ServerCallContext) -> AsyncGenerator[Event, None]:
-        if task.status.state in _AT_REST:
+        if task.status.state in AT_REST:
             yield task
             return
         async with aclosing(self.on_subscribe_to_task(pb.SubscribeToTaskRequest(id=task.id), context)) as events:
             async for event in events:
                 yield event
-                if not isinstance(event, pb.Message | pb.TaskArtifactUpdateEvent) and event.status.state in _AT_REST:
+                if not isinstance(event, pb.Message | pb.TaskArtifactUpdateEvent) and event.status.state in AT_REST:
                     return
 
     async def _begun(

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from a2a.types import a2a_pb2 as pb
 from google.protobuf.json_format import MessageToDict, ParseDict
-from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.struct_pb2 import Value
 from pydantic import JsonValue, ValidationError
 
 from concord.trace.step import ResponseTrace
@@ -111,25 +111,9 @@ def data_part(data: JsonValue) -> pb.Part:
     return pb.Part(data=value, media_type="application/json")
 
 
-def new_message(
-    role: "pb.Role",
-    parts: Sequence[pb.Part],
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    extensions: Sequence[str] = (),
-    task_id: str = "",
-    context_id: str = "",
-) -> pb.Message:
+def new_message(role: "pb.Role", parts: Sequence[pb.Part]) -> pb.Message:
     """A message with a fresh id."""
-    return pb.Message(
-        message_id=uuid4().hex,
-        role=role,
-        parts=parts,
-        metadata=None if metadata is None else ParseDict(dict(metadata), Struct()),
-        extensions=extensions,
-        task_id=task_id,
-        context_id=context_id,
-    )
+    return pb.Message(message_id=uuid4().hex, role=role, parts=parts)
 
 
 def texts_of(parts: Sequence[pb.Part]) -> tuple[str, ...]:

@@ -352,6 +352,3 @@ def _event_body(event: PushNotificationEvent) -> bytes:
 
 def _task_body(packed: bytes) -> bytes:
     return to_compat_task(task_of(packed)).model_dump_json(by_alias=True, exclude_none=True).encode()
-
-
-__all__ = ["Notifications", "Pin", "Retries", "Webhooks"]

@@ -313,7 +313,6 @@ def mount_agent(
     profile: AgentProfile,
     handler: Handler,
     *,
-    max_tasks: int = retention.ENDED_TASKS,
     keys: ApiKeys | None = None,
     records: TaskRecords | None = None,
     webhooks: Webhooks | None = None,
@@ -327,7 +326,8 @@ def mount_agent(
 
     With `records`, tasks are in storage: every process of this agent serves all of them. After `take_over`, a process
     also continues the tasks of lost ones by calling the handler again with the same message. These tasks accept further
-    messages only while they require input. Without `records`, tasks are in memory, with at most `max_tasks` ended ones.
+    messages only while they require input. Without `records`, tasks are in memory, with at most
+    `retention.ENDED_TASKS` ended ones.
 
     With `webhooks`, which needs `records`, clients get push notifications.
 
@@ -336,7 +336,7 @@ def mount_agent(
     callers = Callers(keys)
     declared = {"with_keys": bool(keys), "with_webhooks": webhooks is not None}
     push = None if webhooks is None or records is None else Push(webhooks, Notifications(webhooks, records))
-    requests = _request_handler(card_of(profile, **declared), handler, max_tasks, records, push)
+    requests = _request_handler(card_of(profile, **declared), handler, records, push)
     dispatcher = _Dispatcher(requests, callers, enable_v0_3_compat=True)
     dispatcher._v03_adapter = _Adapter03(requests, callers)
 
@@ -356,14 +356,14 @@ def mount_agent(
 
 
 def _request_handler(
-    card: pb.AgentCard, handler: Handler, max_tasks: int, records: TaskRecords | None, push: Push | None
+    card: pb.AgentCard, handler: Handler, records: TaskRecords | None, push: Push | None
 ) -> IdempotentRequests:
     return IdempotentRequests(
         BegunTasks(None if records is None else records.begin),
         records,
         push,
         agent_executor=_Executor(handler, records),
-        task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
+        task_store=BoundedTaskStore(retention.ENDED_TASKS) if records is None else DurableTaskStore(records),
         event_stream=None if records is None else StoredChanges(records),
         agent_card=card,
         interrupted_task_timeout=_INTERRUPTED_S if records is None else _DURABLE_INTERRUPTED_S,

@@ -39,8 +39,7 @@ TERMINAL: Final = frozenset(
     }
 )
 
-
-_AT_REST: Final = TERMINAL | {pb.TaskState.TASK_STATE_INPUT_REQUIRED, pb.TaskState.TASK_STATE_AUTH_REQUIRED}
+AT_REST: Final = TERMINAL | {pb.TaskState.TASK_STATE_INPUT_REQUIRED, pb.TaskState.TASK_STATE_AUTH_REQUIRED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class BoundedTaskStore(InMemoryTaskStore):
 
     async def save(self, task: pb.Task, context: ServerCallContext) -> None:
         prune(task)
-        if task.status.state not in _AT_REST:
+        if task.status.state not in AT_REST:
             self._forget(task.id)
             await super().save(task, context)
             await self._drop_oldest()

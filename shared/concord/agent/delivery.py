@@ -10,7 +10,6 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import Enum, auto
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -18,12 +17,11 @@ from typing import Final, NamedTuple
 from uuid import uuid4
 
 import httpx
-from pydantic_core import from_json, to_json
 
 from concord.restarts import jittered_s
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
-from concord.wire.roster import new_step_id, normalise_url
+from concord.wire.roster import normalise_url
 
 # Logging of collector outages: few lines, however many steps are affected.
 
@@ -80,63 +78,6 @@ class Outage:
         return told_at is None or self._now() - told_at >= self._every_s
 
 
-# Steps by their fields, which the delivery thread makes into `InteractionStep`s, so that the agent need not wait.
-
-_UNWRITABLE = b""
-
-
-class RecordedStep(NamedTuple):
-    """The fields of a step as the agent gave them, unchecked. `content` is JSON, see `frozen`."""
-
-    call_type: CallType
-    name: str
-    content: bytes | None
-    agent_url: str
-    step_id: str | None
-    parent_step_id: str | None
-    error: str | None
-    attributes: dict[str, str] | None
-    total_tokens: int | None
-    cost: int | None
-    start_time: datetime | None
-    end_time: datetime | None
-
-    def step(self, assignment: Assignment) -> InteractionStep:
-        """The step, made under the assignment. Raises ValueError for fields that a step cannot have."""
-        content = None if self.content is None else from_json(self.content)
-        action: StepAction | None
-        if self.call_type == CallType.AGENT:
-            call = AgentInvocation(agent_url=self.agent_url, agent_name=self.name, requests=content)
-            action = StepAction(agent_invocation=call)
-        elif self.call_type == CallType.HOST and not self.name and content is None:
-            action = None
-        else:
-            action = StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=content))
-        attributes = self.attributes or {}
-        return InteractionStep(
-            step_id=self.step_id or new_step_id(),
-            trace_id=assignment.trace_id,
-            parent_step_id=self.parent_step_id or assignment.step_id,
-            call_type=self.call_type,
-            step_action=action,
-            cost=self.cost,
-            total_tokens=self.total_tokens,
-            additional_attributes=attributes if self.error is None else {**attributes, "error": self.error},
-            start_time=self.start_time,
-            end_time=self.end_time,
-        )
-
-
-def frozen(content: Mapping[str, object] | None) -> bytes | None:
-    """The content of a step as JSON, so that the agent may go on changing it. Never raises."""
-    if content is None:
-        return None
-    try:
-        return to_json(content, inf_nan_mode="constants")
-    except ValueError:
-        return _UNWRITABLE
-
-
 # The backlog: serialised steps that wait to be sent, with limits on their number and size.
 
 _MAX_COUNTED: Final = 1000
@@ -148,7 +89,7 @@ UNDELIVERED: Final = "undelivered"
 UNWRITABLE: Final = "unwritable"
 
 
-class Sender(NamedTuple):
+class StepSender(NamedTuple):
     """The common properties of a batch's steps: their trace and their reporter."""
 
     trace_id: str
@@ -156,17 +97,17 @@ class Sender(NamedTuple):
     token: str | None
 
 
-def sender_of(assignment: Assignment) -> Sender:
+def sender_of(assignment: Assignment) -> StepSender:
     """The sender of the steps made under an assignment."""
     token = None if assignment.token is None else assignment.token.get_secret_value()
-    return Sender(assignment.trace_id, assignment.agent_id, token)
+    return StepSender(assignment.trace_id, assignment.agent_id, token)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """A serialised batch: JSON, the number of steps, and the steps dropped before it."""
 
-    sender: Sender
+    sender: StepSender
     body: bytes
     n_steps: int
     dropped: Mapping[str, int]
@@ -182,9 +123,9 @@ class Backlog:
     max_steps: int
     max_bytes: int
     lost: int = 0
-    _waiting: deque[tuple[Sender, bytes]] = field(default_factory=deque)
+    _waiting: deque[tuple[StepSender, bytes]] = field(default_factory=deque)
     _bytes: int = 0
-    _dropped: dict[Sender, Counter[str]] = field(default_factory=dict)
+    _dropped: dict[StepSender, Counter[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -194,13 +135,14 @@ class Backlog:
         """Dropped steps that are not yet reported to the collector."""
         return sum(counts.total() for counts in self._dropped.values())
 
-    def add(self, assignment: Assignment, step: InteractionStep | RecordedStep, max_step_bytes: int) -> None:
-        """Adds a step made under an assignment."""
+    def add(self, assignment: Assignment, step: InteractionStep | None, max_step_bytes: int) -> None:
+        """Adds a step made under an assignment; None counts one that could not be made."""
         sender = sender_of(assignment)
         try:
-            built = step if isinstance(step, InteractionStep) else step.step(assignment)
-            written = built.model_dump_json(exclude_none=True).encode()
+            written = b"" if step is None else step.model_dump_json(exclude_none=True).encode()
         except ValueError:  # for example, a text with lone surrogates
+            written = b""
+        if not written:
             self.drop(sender, UNWRITABLE)
             return
         if len(written) > max_step_bytes:
@@ -213,12 +155,12 @@ class Backlog:
             self._bytes -= len(lost)
             self.drop(oldest, BUFFER_FULL)
 
-    def drop(self, sender: Sender, reason: str, steps: int = 1) -> None:
+    def drop(self, sender: StepSender, reason: str, steps: int = 1) -> None:
         """Counts dropped steps, for the sender's next batch."""
         self.lost += steps
         self._count_dropped(sender, reason, steps)
 
-    def _count_dropped(self, sender: Sender, reason: str, steps: int) -> None:
+    def _count_dropped(self, sender: StepSender, reason: str, steps: int) -> None:
         if sender not in self._dropped and len(self._dropped) >= _MAX_COUNTED:
             del self._dropped[next(iter(self._dropped))]
         self._dropped.setdefault(sender, Counter())[reason] += steps
@@ -229,7 +171,7 @@ class Backlog:
             return None
         sender = self._waiting[0][0]
         chosen: list[bytes] = []
-        others: list[tuple[Sender, bytes]] = []
+        others: list[tuple[StepSender, bytes]] = []
         size = 0
         while self._waiting and len(chosen) < max_steps and size + len(self._waiting[0][1]) <= max_bytes:
             entry = self._waiting.popleft()
@@ -254,7 +196,7 @@ class Backlog:
         if batch.n_steps:
             self.drop(batch.sender, UNDELIVERED, batch.n_steps)
 
-    def _batch(self, sender: Sender, steps: list[bytes]) -> Batch:
+    def _batch(self, sender: StepSender, steps: list[bytes]) -> Batch:
         dropped = dict(self._dropped.pop(sender, {}))
         head = {"batch_id": uuid4().hex, "trace_id": sender.trace_id, "reporter": sender.reporter, "dropped": dropped}
         body = json.dumps(head).encode()[:-1] + b', "steps": [' + b",".join(steps) + b"]}"
@@ -341,16 +283,21 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPolicy:
-    """Limits and times of a delivery (bytes of JSON, seconds); see `TraceReporter`."""
+    """Limits and times of a delivery (seconds)."""
 
-    batch_steps: int
-    batch_bytes: int
-    flush_s: float
-    buffer_steps: int
-    buffer_bytes: int
-    timeout_s: float
-    deadline_s: float
-    log_every_s: float
+    batch_steps: int = 100
+    """Steps per batch. One request per step would cost the agent a hundred times the CPU."""
+    batch_bytes: int = 1024 * 1024
+    """Bytes of JSON per batch, before compression: well below the collector's limit."""
+    flush_s: float = 0.5
+    buffer_steps: int = 10_000
+    buffer_bytes: int = 16 * 1024 * 1024
+    timeout_s: float = 5.0
+    """Of one attempt."""
+    deadline_s: float = 60.0
+    """How long a batch is retried before it is dropped."""
+    log_every_s: float = 60.0
+    """The shortest interval between repeated log lines about a collector."""
 
 
 @dataclass(slots=True)
@@ -372,7 +319,7 @@ class DeliveryThread:
     def __init__(self, url: str, policy: DeliveryPolicy) -> None:
         self._url = f"{url.rstrip('/')}/traces"
         self._policy = policy
-        self._fresh: deque[tuple[int, InteractionStep | RecordedStep, Assignment]] = deque(maxlen=policy.buffer_steps)
+        self._fresh: deque[tuple[int, InteractionStep | None, Assignment]] = deque(maxlen=policy.buffer_steps)
         self._numbers = count()
         self._signals: SimpleQueue[threading.Event | None] = SimpleQueue()
         self._backlog = Backlog(policy.buffer_steps, policy.buffer_bytes)
@@ -394,8 +341,8 @@ class DeliveryThread:
         """The number of steps that wait or are in transit."""
         return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
 
-    def put(self, step: InteractionStep | RecordedStep, assignment: Assignment) -> None:
-        """Adds a step; a full queue drops its oldest.
+    def put(self, step: InteractionStep | None, assignment: Assignment) -> None:
+        """Adds a step; a full queue drops its oldest. None counts one that could not be made.
 
         The first step after a pause is sent at once, so that the assessor knows soon that this agent reports.
         """
@@ -528,6 +475,3 @@ class DeliveryThread:
             if post(http, self._url, batch, self._time_left()).reception is not Reception.TAKEN:
                 self._outage.ended(sum(batch.dropped.values()) + self._backlog.unreported)
                 return
-
-
-__all__ = ["DeliveryPolicy", "DeliveryThread", "RecordedStep", "frozen"]

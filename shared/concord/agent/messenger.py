@@ -109,7 +109,7 @@ class Messenger:
         theirs = None
         if assignment is not None:
             theirs = assignment.for_call(step_id or new_step_id(), callee_id or redact(url)[:64], token)
-        call = _Call(url, callee_id, theirs, {"text": text, "data": data})
+        call = _TimedCall(url, callee_id, theirs, {"text": text, "data": data})
         answer: Answer | None = None
         error: str | None = None
         limit_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
@@ -153,7 +153,7 @@ class Messenger:
             return self._clients[key]
 
 
-class _Call:
+class _TimedCall:
     """One call: the callee's assignment, and the call's clock (durations from the monotonic clock)."""
 
     def __init__(
@@ -202,7 +202,7 @@ class _Call:
 class _MessageStream:
     """A message in transit and its answer. The callee's task id is known once the callee has sent it."""
 
-    def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str, message_id: str) -> None:
+    def __init__(self, client: A2AClient, call: _TimedCall, task_id: str, context_id: str, message_id: str) -> None:
         text = call.request["text"]
         self._client = client
         self._task_id = task_id

@@ -9,12 +9,15 @@ import time
 import weakref
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import ClassVar, Final
 
-from concord.agent.delivery import DeliveryPolicy, DeliveryThread, RecordedStep, frozen
+from pydantic_core import from_json, to_json
+
+from concord.agent.delivery import DeliveryPolicy, DeliveryThread
 from concord.trace.effects import Effect
-from concord.trace.step import CallType, InteractionStep
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
 from concord.wire.assignment import Assignment
+from concord.wire.roster import new_step_id
 
 logger = logging.getLogger(__name__)
 
@@ -30,19 +33,7 @@ class TraceReporter:
     here raises into the agent. Safe to use from any thread, from async code, and after a fork.
     """
 
-    BATCH_STEPS = 100
-    """Steps per batch. One request per step would cost the agent a hundred times the CPU."""
-    BATCH_BYTES = 1024 * 1024
-    """Bytes of JSON per batch, before compression: well below the collector's limit."""
-    FLUSH_S = 0.5
-    BUFFER_STEPS = 10_000
-    BUFFER_BYTES = 16 * 1024 * 1024
-    TIMEOUT_S = 5.0
-    """Timeout of one attempt (seconds)."""
-    DEADLINE_S = 60.0
-    """How long a batch is retried before it is dropped (seconds)."""
-    LOG_EVERY_S = 60.0
-    """The shortest interval between repeated log lines about a collector (seconds)."""
+    POLICY: ClassVar = DeliveryPolicy()
     MAX_COLLECTORS = 16
     """Limit on collectors: every message can name one."""
 
@@ -62,9 +53,7 @@ class TraceReporter:
 
     def report(self, step: InteractionStep, assignment: Assignment) -> None:
         """Adds a step made under an assignment. Returns at once; without a collector to send to, drops the step."""
-        delivery = self._deliveries.get(assignment.collector_url)
-        if delivery is not None or (delivery := self._open(assignment.collector_url)) is not None:
-            delivery.put(step, assignment)
+        self._put(step, assignment)
 
     def record(
         self,
@@ -83,32 +72,28 @@ class TraceReporter:
         start_time: datetime | None = None,
         end_time: datetime | None = None,
     ) -> None:
-        """Reports a step by its fields, which costs the caller a ninth of making an `InteractionStep`.
+        """Reports a step by its fields.
 
         `name` is that of the agent called or the tool used ("" for the agent's own work), `content` the request or the
         parameters, which may change afterwards. By default, the step has a new id and stands under the assignment's
-        step. A background thread makes and checks the step; one that is invalid is dropped and counted, as `report`
-        drops what cannot be written.
+        step. One that is invalid is dropped and counted, as `report` drops what cannot be written.
         """
-        delivery = self._deliveries.get(assignment.collector_url)
-        if delivery is not None or (delivery := self._open(assignment.collector_url)) is not None:
-            delivery.put(
-                RecordedStep(
-                    call_type,
-                    name,
-                    frozen(content),
-                    agent_url,
-                    step_id,
-                    parent_step_id,
-                    error,
-                    None if attributes is None else dict(attributes),
-                    total_tokens,
-                    cost,
-                    start_time,
-                    end_time,
-                ),
-                assignment,
+        try:
+            step = InteractionStep(
+                step_id=step_id or new_step_id(),
+                trace_id=assignment.trace_id,
+                parent_step_id=parent_step_id or assignment.step_id,
+                call_type=call_type,
+                step_action=_action(call_type, name, content, agent_url),
+                cost=cost,
+                total_tokens=total_tokens,
+                additional_attributes={**(attributes or {}), **({} if error is None else {"error": error})},
+                start_time=start_time,
+                end_time=end_time,
             )
+        except ValueError:
+            step = None
+        self._put(step, assignment)
 
     def effect(self, effect: Effect, assignment: Assignment, *, tool: str = "") -> None:
         """Reports what the agent just did to an artifact, as a step of its own. Returns at once, as `report` does.
@@ -145,6 +130,11 @@ class TraceReporter:
         """Closes without blocking the event loop."""
         await asyncio.to_thread(self.close, timeout_s)
 
+    def _put(self, step: InteractionStep | None, assignment: Assignment) -> None:
+        delivery = self._deliveries.get(assignment.collector_url) or self._open(assignment.collector_url)
+        if delivery is not None:
+            delivery.put(step, assignment)
+
     def _open(self, url: str | None) -> DeliveryThread | None:
         """The delivery to a collector, created on first use; None if there are too many."""
         if url is None:
@@ -154,7 +144,7 @@ class TraceReporter:
                 return None
             try:
                 if url not in self._deliveries and self._make_room():
-                    self._deliveries[url] = DeliveryThread(url, self._policy())
+                    self._deliveries[url] = DeliveryThread(url, self.POLICY)
             except RuntimeError:  # the interpreter is shutting down and starts no more threads
                 self._closed = True
             return self._deliveries.get(url)
@@ -166,25 +156,23 @@ class TraceReporter:
         if idle is None:
             self._tell_full(time.monotonic())
             return False
-        self._deliveries.pop(idle).stop(time.monotonic() + self.TIMEOUT_S)
+        self._deliveries.pop(idle).stop(time.monotonic() + self.POLICY.timeout_s)
         return True
 
     def _tell_full(self, now: float) -> None:
-        if self._told_full_at is None or now - self._told_full_at >= self.LOG_EVERY_S:
+        if self._told_full_at is None or now - self._told_full_at >= self.POLICY.log_every_s:
             self._told_full_at = now
             logger.warning("too many collectors: steps for more than %d collectors are dropped", self.MAX_COLLECTORS)
 
-    def _policy(self) -> DeliveryPolicy:
-        return DeliveryPolicy(
-            batch_steps=self.BATCH_STEPS,
-            batch_bytes=self.BATCH_BYTES,
-            flush_s=self.FLUSH_S,
-            buffer_steps=self.BUFFER_STEPS,
-            buffer_bytes=self.BUFFER_BYTES,
-            timeout_s=self.TIMEOUT_S,
-            deadline_s=self.DEADLINE_S,
-            log_every_s=self.LOG_EVERY_S,
-        )
+
+def _action(call_type: CallType, name: str, content: Mapping[str, object] | None, agent_url: str) -> StepAction | None:
+    """What a step did, with its content as JSON. Raises ValueError for what cannot be written, or named."""
+    if call_type == CallType.HOST and not name and content is None:
+        return None
+    written = None if content is None else from_json(to_json(content, inf_nan_mode="constants"))
+    if call_type == CallType.AGENT:
+        return StepAction(agent_invocation=AgentInvocation(agent_url=agent_url, agent_name=name, requests=written))
+    return StepAction(tool_invocation=ToolInvocation(tool_name=name, parameters=written))
 
 
 class _StartAfresh:

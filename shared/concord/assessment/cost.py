@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from concord.assessment.request import Fraction
-from concord.assessment.table import Table
+from concord.assessment.table import Record, Table
 from concord.files import read_toml
 
 # What trials cost: model calls, tokens and money, as far as participants tell; and the list of prices.
@@ -28,15 +28,7 @@ MILLION: Final = 1_000_000
 Amount = Annotated[float, Field(ge=0)]
 
 
-class CostRecord(BaseModel):
-    """A part of the row, as `concord.assessment.results.Record`."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
-
-
-class ModelUse(CostRecord):
+class ModelUse(Record):
     """The calls of a model that an agent reports of itself in a trial: claims, which nobody can check."""
 
     agent: str
@@ -53,7 +45,7 @@ class ModelUse(CostRecord):
     output_tokens: int
 
 
-class AgentCost(CostRecord):
+class AgentCost(Record):
     """What an agent took over all trials that count. A null figure is unknown.
 
     `seconds`: how long the calls to it took, as the gateway measured. The other figures are its own claims.
@@ -66,7 +58,7 @@ class AgentCost(CostRecord):
     seconds: float | None
 
 
-class Cost(CostRecord):
+class Cost(Record):
     """What the trials that count took. A null figure is unknown: no agent tells it, or a part of it is not told.
 
     `per_trial`, `per_success`: money for each trial, and for each that passed.
@@ -90,23 +82,21 @@ class Cost(CostRecord):
     """Tokens and model calls are what participants say of themselves."""
 
 
-class Price(CostRecord):
+class Price(Record):
     """The price of a million tokens."""
 
     input: Amount
     output: Amount
 
 
-class PriceList(CostRecord):
+class PriceList(Record):
     """Prices of models by name, of one day."""
 
     day: Annotated[date, Field(alias="date")]
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     models: Mapping[str, Price]
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, validate_by_alias=True
-    )
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
     @property
     def digest(self) -> str:
@@ -143,15 +133,7 @@ MAX_NAMED_AGENTS: Final = 20
 """Writers and readers of an artifact that are named."""
 
 
-class CoordinationPart(BaseModel):
-    """A part of the row, as `concord.assessment.results.Record`."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
-
-
-class CoordinationFigures(CoordinationPart):
+class CoordinationFigures(Record):
     """The five figures of Kim et al. 2025 (arXiv 2512.08296), of team tasks.
 
     S is the mean proven outcome of the team, and T its mean number of turns. S1 and T1 are those of one agent with all
@@ -185,7 +167,7 @@ class CoordinationFigures(CoordinationPart):
     """Those of them that could know all that their failed parts needed, and answered."""
 
 
-class ArtifactUse(CoordinationPart):
+class ArtifactUse(Record):
     """Who changed an artifact, and who read it after somebody else had."""
 
     artifact: str
@@ -198,7 +180,7 @@ class ArtifactUse(CoordinationPart):
     """Readings of what another agent had written."""
 
 
-class TemporalNetwork(CoordinationPart):
+class TemporalNetwork(Record):
     """Messages and artifacts as one network over time: what an agent knew could reach another by messages, and by what
     one wrote and the other read later (after arXiv 2608.16801)."""
 

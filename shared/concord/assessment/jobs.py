@@ -20,13 +20,13 @@ Samples = Annotated[int, Field(ge=1, le=9)]
 """How many times a language model judges a trial."""
 
 
-class Inputs(BaseModel):
+class RecordedInputs(BaseModel):
     """A part of the inputs: frozen, no unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ModelExchange(Inputs):
+class ModelExchange(RecordedInputs):
     """One question to a language model, by the SHA-256 of its texts, and its outcome.
 
     `text`: the answer of the model (`answered`) or of the cache (`cached`), or the reason for a missing answer
@@ -38,7 +38,7 @@ class ModelExchange(Inputs):
     text: str = ""
 
 
-class EvaluationInputs(Inputs):
+class EvaluationInputs(RecordedInputs):
     """The inputs of a trial's evaluation that its trace does not have.
 
     `batches`: how many of the trace were read. `late`: the reporters of steps that came after the trial closed.
@@ -55,14 +55,14 @@ class EvaluationInputs(Inputs):
     failure: str | None = None
 
 
-class CriteriaInputs(Inputs):
+class CriteriaInputs(RecordedInputs):
     """The inputs of the evaluation of a scenario's criteria: whether a model was configured, and its answers."""
 
     with_model: bool
     exchanges: list[ModelExchange] = []
 
 
-class JudgeInputs(Inputs):
+class JudgeInputs(RecordedInputs):
     """The inputs of a judgment. `model`: null if the rules judged for the `reason`. `deadline_s` is in seconds."""
 
     model: str | None = None
@@ -72,7 +72,7 @@ class JudgeInputs(Inputs):
     exchanges: list[ModelExchange] = []
 
 
-class TrialInputs(Inputs):
+class TrialInputs(RecordedInputs):
     """The inputs of a trial's verdict. Null: that part was not made. `failure`: the reason why the trial was not
     judged."""
 
@@ -82,7 +82,7 @@ class TrialInputs(Inputs):
     failure: InfrastructureFailure | None = None
 
 
-class RowInputs(Inputs):
+class RowInputs(RecordedInputs):
     """The inputs of a row. `late`: by trial with a verdict, the steps that came after it closed and are not stored.
 
     `infrastructure`: the failures that the gateway met. `versions`: of the software that evaluated, by name.
@@ -224,7 +224,7 @@ class RecordHead(BaseModel):
 R = TypeVar("R", TrialRecord, RecordHead)
 
 
-class _Verdict(BaseModel, Generic[R]):
+class _StoredVerdict(BaseModel, Generic[R]):
     """The last part of a trial's document. The evaluator's `JudgedTrial` has further fields, which others ignore."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -256,9 +256,9 @@ class _Verdict(BaseModel, Generic[R]):
         return record.grading is not None and record.grading.value is None
 
 
-class TrialVerdict(_Verdict[TrialRecord]):
+class TrialVerdict(_StoredVerdict[TrialRecord]):
     """The verdict with the whole record."""
 
 
-class VerdictHead(_Verdict[RecordHead]):
+class VerdictHead(_StoredVerdict[RecordHead]):
     """The verdict without most of its record, for the gateway, which reads one for each trial."""

@@ -6,7 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from concord.assessment.verdict import CauseKind, Evidence, VerdictRecord
+from concord.assessment.table import Record
+from concord.assessment.verdict import CauseKind, Evidence
 
 MAX_OBSERVATIONS: Final = 20
 """Observations of a trial that are listed."""
@@ -66,7 +67,7 @@ DEEDS: Final[Mapping[ObservationKind, str]] = {
 """What the agents of an observation did."""
 
 
-class Observation(VerdictRecord):
+class Observation(Record):
     """One checked fact of a trial."""
 
     kind: ObservationKind
@@ -83,7 +84,7 @@ class Observation(VerdictRecord):
     """The kind of the cause that the grader ties it to; null for an observation alone."""
 
 
-class ReadStep(VerdictRecord):
+class ReadStep(Record):
     """A step that a person should read, and why."""
 
     step_id: str

@@ -3,7 +3,9 @@
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from concord.assessment.table import Record
 
 MAX_SAID: Final = 300
 """Steps whose texts a trial's record has."""
@@ -22,20 +24,12 @@ class Redaction(StrEnum):
     HASH = "hash"
 
 
-class WorkRecord(BaseModel):
-    """A part of the row, as `concord.assessment.results.Record`."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
-
-
 Nature = Literal["error", "timeout", "refusal", "exception", "cancelled", "guardrail"]
 """`refusal`: a model, or a filter of its provider, refused to answer. `exception`: one was recorded in a step that did
 not fail."""
 
 
-class RecordedFailure(WorkRecord):
+class RecordedFailure(Record):
     """Failures at one place that say the same."""
 
     where: Literal["run", "agent", "call", "tool", "model", "step"]
@@ -55,7 +49,7 @@ class RecordedFailure(WorkRecord):
     ended_run: bool = False
 
 
-class RecordedUse(WorkRecord):
+class RecordedUse(Record):
     """The uses of one tool or model by one agent."""
 
     agent: str
@@ -71,7 +65,7 @@ class RecordedUse(WorkRecord):
     """The sum of all known durations. Null if none is known."""
 
 
-class SaidStep(WorkRecord):
+class SaidStep(Record):
     """The texts of one call of an agent, or use of a tool or a model; "" where the trace does not tell them."""
 
     step_id: str
@@ -89,7 +83,7 @@ class SaidStep(WorkRecord):
     error: str | None
 
 
-class RecordedWork(WorkRecord):
+class RecordedWork(Record):
     """The work that a trace from a file tells of. Its texts have the budget of those that a judge is sent."""
 
     task: str

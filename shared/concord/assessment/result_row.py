@@ -16,13 +16,12 @@ from concord.assessment.results import (
     MetricRecord,
     MetricStatus,
     Quality,
-    Record,
     SeatContainers,
     SubScore,
     TraceIntegrity,
     TrialRecord,
 )
-from concord.assessment.table import Table
+from concord.assessment.table import Record, Table
 from concord.assessment.verdict import Verdict
 
 # Whose a loss is: decides whether a lost trial is played again, and what it counts. Nothing else decides that.

@@ -4,13 +4,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from concord.assessment.cost import ModelUse, TemporalNetwork
 from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.request import Fraction
-from concord.assessment.table import Table
+from concord.assessment.table import Record, Table
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.verdict import Cause
 from concord.trace.attributes import EdgeKind
@@ -19,14 +19,6 @@ MAX_CALLS = 1000
 """Calls that a trial's record lists: enough for a timeline, and a row stays small."""
 
 Quality = Literal["high", "medium", "low", "bottleneck"]
-
-
-class Record(BaseModel):
-    """A part of the row: frozen, no unknown keys, every key present in its JSON."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
 
 
 class SeatContainers(Record):

@@ -62,17 +62,17 @@ def syntax_errors(patterns: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-class _Choice(BaseModel):
+class _ScorerOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class ExactScorer(_Choice):
+class ExactScorer(_ScorerOptions):
     """1 if the answer is a target, apart from case, punctuation, English articles and white space."""
 
     name: Literal["exact"] = "exact"
 
 
-class IncludesScorer(_Choice):
+class IncludesScorer(_ScorerOptions):
     """1 if the answer contains a target, as whole words; with `match_all`, the share of the targets that it contains.
 
     0 if it contains one of `forbidden`, or is longer than `max_length` characters (white space around it not counted).
@@ -86,7 +86,7 @@ class IncludesScorer(_Choice):
     max_length: Annotated[int, Field(ge=1)] | None = None
 
 
-class MatchScorer(_Choice):
+class MatchScorer(_ScorerOptions):
     """1 if the answer has a target at `location`, as whole words; `exact`: if it is a target, case and edges apart.
 
     With `numeric`, a target that is a number is compared with a number of the answer: its first (`begin`), its last
@@ -99,7 +99,7 @@ class MatchScorer(_Choice):
     numeric: bool = False
 
 
-class PatternScorer(_Choice):
+class PatternScorer(_ScorerOptions):
     """1 if a group of the first match of a regular expression is a target; without targets, if there is a match.
 
     With `match_all`, every group that took part in the match must be one. Without groups, the whole match counts as
@@ -119,7 +119,7 @@ class PatternScorer(_Choice):
         return pattern
 
 
-class NumericScorer(_Choice):
+class NumericScorer(_ScorerOptions):
     """1 if the last number of the answer is a target, give or take the larger of the two tolerances.
 
     `tolerance` is absolute; `relative_tolerance` is a share of the target.
@@ -130,7 +130,7 @@ class NumericScorer(_Choice):
     relative_tolerance: Annotated[float, Field(ge=0)] = 0
 
 
-class JsonScorer(_Choice):
+class JsonScorer(_ScorerOptions):
     """The share of `values` (by JSON Pointer, RFC 6901) that the JSON in the answer has, if it fits `schema`.
 
     With a schema alone, 1 if it fits. The JSON is the whole answer, else its last fenced block that is JSON, else the
@@ -155,13 +155,13 @@ class JsonScorer(_Choice):
         return self
 
 
-class ModelScorer(_Choice):
+class ModelScorer(_ScorerOptions):
     """The judge grades the answer; it is shown the target, if there is one."""
 
     name: Literal["model"] = "model"
 
 
-class PackageScorer(_Choice):
+class PackageScorer(_ScorerOptions):
     """A scorer of another package. Its options are passed on unchanged."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""Long lists of records in the JSON of a row: as columns, in a twelfth of the size. In Python they remain lists."""
+"""The records of a row, and long lists of them: columns in its JSON, a twelfth of the size, and lists in Python."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +10,17 @@ from typing import Annotated, Final, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+
+
+class Record(BaseModel):
+    """A part of the row: frozen, no unknown keys, every key present in its JSON."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
+
+
+# Long lists of records.
 
 MAX_LISTED: Final = 500
 """Records that are written as a list of objects. More of them are written as columns."""

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
+from pydantic import AfterValidator, WithJsonSchema
 
 from concord.assessment.request import Fraction
+from concord.assessment.table import Record
 from concord.assessment.verdict import KINDS_OF_PARTS, CauseKind
 
 MAX_FAILURES: Final = 200
@@ -18,14 +19,6 @@ MAX_FACTS: Final = 100
 
 MAX_MESSAGES: Final = 500
 """Messages that the flow lists."""
-
-
-class TeamRecord(BaseModel):
-    """A part of the record, as `concord.assessment.results.Record`."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
 
 
 def _of_a_part(kind: CauseKind) -> CauseKind:
@@ -42,7 +35,7 @@ PartCauseKind = Annotated[
 """One of `KINDS_OF_PARTS`."""
 
 
-class PartFailure(TeamRecord):
+class PartFailure(Record):
     """A cause of a wrong or missing part of the answer: where the facts that it follows from were lost."""
 
     part: str
@@ -58,7 +51,7 @@ class PartFailure(TeamRecord):
     """The share of the trial's outcome that the part is short of, divided equally among the causes of the part."""
 
 
-class UnprovenPart(TeamRecord):
+class UnprovenPart(Record):
     """Needed facts of a right part of the answer that its seat could not know from its brief and the messages."""
 
     part: str
@@ -70,7 +63,7 @@ class UnprovenPart(TeamRecord):
     """The share of the trial's outcome that is not credited for want of these facts."""
 
 
-class UnexplainedKnowledge(TeamRecord):
+class UnexplainedKnowledge(Record):
     """Needed values in a seat's answer that neither its brief nor any message had brought."""
 
     seat: str
@@ -79,7 +72,7 @@ class UnexplainedKnowledge(TeamRecord):
     facts_omitted: int = 0
 
 
-class FactMessage(TeamRecord):
+class FactMessage(Record):
     """A delivered message from one seat to another, and the facts that it told. Numbers are places in lists."""
 
     step_id: str
@@ -92,7 +85,7 @@ class FactMessage(TeamRecord):
     """Those of the facts that its receiver could not know before."""
 
 
-class FlowRecord(TeamRecord):
+class FlowRecord(Record):
     """Which fact went where, and when. Numbers of seats and facts are places in the lists `seats` and `facts`."""
 
     seats: list[str]
@@ -116,7 +109,7 @@ class FlowRecord(TeamRecord):
     messages_omitted: int = 0
 
 
-class TeamTaskRecord(TeamRecord):
+class TeamTaskRecord(Record):
     """A trial of a task that a family generated."""
 
     family: str

@@ -3,7 +3,9 @@
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from concord.assessment.table import Record
 
 MAX_CAUSES: Final = 20
 """Causes that a verdict lists, those that cost the most first."""
@@ -19,14 +21,6 @@ Points = Annotated[float, Field(ge=0, le=100)]
 Certainty = Literal["proven", "observed", "judged"]
 """`proven`: follows from the task's key and from messages that the gateway carried; `observed`: stands in messages,
 calls or a file, and its part in the loss is not proven; `judged`: a language model says so."""
-
-
-class VerdictRecord(BaseModel):
-    """A part of the verdict, as `concord.assessment.results.Record`."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
 
 
 class CauseKind(StrEnum):
@@ -93,7 +87,7 @@ WITHOUT_FACTS: Final = frozenset(
 """The causes in team tasks that no list of facts explains."""
 
 
-class Evidence(VerdictRecord):
+class Evidence(Record):
     """A piece of evidence: a lost fact, a quote, an error, or the explanation of a grade."""
 
     text: str
@@ -102,7 +96,7 @@ class Evidence(VerdictRecord):
     step_id: str | None = None
 
 
-class Cause(VerdictRecord):
+class Cause(Record):
     """Something that cost points, over all trials in which the same cost some."""
 
     kind: CauseKind
@@ -132,7 +126,7 @@ class Cause(VerdictRecord):
         return self.steps[0] if self.steps else None
 
 
-class Change(VerdictRecord):
+class Change(Record):
     """A change to make: what a cause calls for if the change is known to repair it, else a look at a step."""
 
     kind: CauseKind
@@ -184,7 +178,7 @@ class UnknownKind(StrEnum):
     """Whether any task would be done: a given pattern was not played."""
 
 
-class Unknown(VerdictRecord):
+class Unknown(Record):
     """Something that is not known, and what it may be worth."""
 
     kind: UnknownKind
@@ -199,7 +193,7 @@ class Unknown(VerdictRecord):
     reasons_omitted: int = 0
 
 
-class Estimate(VerdictRecord):
+class Estimate(Record):
     """A figure with its interval at 95 %, null if unknown."""
 
     value: float
@@ -213,7 +207,7 @@ class Lift(Estimate):
     control: str
 
 
-class Figures(VerdictRecord):
+class Figures(Record):
     """The figures beside the score, from 0 to 1; latency of a call in milliseconds."""
 
     outcome: float | None = None
@@ -227,7 +221,7 @@ class Figures(VerdictRecord):
     latency_ms: float | None = None
 
 
-class Known(VerdictRecord):
+class Known(Record):
     """What was seen of a live team whose outcome nobody judged. `figures.latency_ms` belongs to it."""
 
     agents: int
@@ -243,7 +237,7 @@ class Known(VerdictRecord):
     """Of coordination, in words, at most `MAX_EVIDENCE`."""
 
 
-class Verdict(VerdictRecord):
+class Verdict(Record):
     """The verdict. Points: `score` + those of all causes, of the causes left out, and of all unknowns = 100."""
 
     passed: bool | None

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from concord.files import first_fault
 from concord.judging.injection import MARKER
 from concord.judging.verdicts import POINTS, Verdict
 
@@ -126,8 +127,7 @@ def parsed_answer(text: str) -> ModelAnswer:
     try:
         return ModelAnswer.model_validate_json(without_fence(text))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise UnreadableAnswerError(first_fault(error)) from error
 
 
 def is_quoted_from(quote: str, texts: Iterable[str]) -> bool:

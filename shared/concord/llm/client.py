@@ -133,10 +133,8 @@ class LLMClient:
             self._provider = connect(self.settings, key, self._max_retries)
         try:
             answer = await self._provider.complete(system, user, max_tokens=max_tokens, schema=schema)
-        except ProviderError as error:
-            raise LLMUnavailableError(_without_key(str(error), key)) from error.__cause__
-        except UnusableAnswerError as error:
-            raise LLMUnavailableError(_without_key(str(error), key)) from error
+        except (ProviderError, UnusableAnswerError) as error:
+            raise LLMUnavailableError(_without_key(str(error), key)) from error.__cause__ or error
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a library met another shape
             told = f"the model answered nothing usable: its library failed with {type(error).__name__}: {error}"
             raise LLMUnavailableError(_without_key(told, key)) from error

@@ -69,7 +69,7 @@ class ProcessPool:
     def __init__(self, processes: int, *, memory_bytes: int, on_replaced: Callable[[], None] = lambda: None) -> None:
         self._memory_bytes = memory_bytes
         self._on_replaced = on_replaced
-        self._turns = _Turns(processes)
+        self._turns = _OwnerTurns(processes)
         self._idle: list[_PoolProcess] = []
         self._processes: set[_PoolProcess] = set()
         self._freed = asyncio.Event()
@@ -177,7 +177,7 @@ class _PoolCalls:
         return result
 
 
-class _Turns:
+class _OwnerTurns:
     """Turns of owners: at most `count` at once, and at most half of them (at least one) of the same owner."""
 
     def __init__(self, count: int) -> None:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from concord.secret_files import SecretFileSettings
-from concord.storage.ports import QUEUE_IN_CLUSTER, is_cluster
+from concord.storage import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.urls import AllowedHosts
 
 

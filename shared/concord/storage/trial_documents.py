@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from concord.storage.ports import AssessmentStore
+from concord.storage import AssessmentStore
 
 VERSION: Final = 2
 """Changes whenever the content of a part does. A program reads only documents of its own version."""

@@ -24,15 +24,6 @@ class EdgeKind(StrEnum):
     SEQUENCE = "sequence"
 
 
-_KINDS: Final = frozenset(EdgeKind)
-
-
-def edge_kind_of(attributes: Mapping[str, str]) -> EdgeKind:
-    """The kind of a call with these attributes. An unknown kind is a delegation."""
-    kind = attributes.get(EDGE_KIND)
-    return EdgeKind(kind) if kind in _KINDS else EdgeKind.DELEGATION
-
-
 EDGE_KNOWN_BY: Final = "edge_known_by"
 EDGE_SUPPORT: Final = "edge_support"
 """Of a call that a reader of spans found: its `KnownBy` and its `Support`. Other calls have neither."""
@@ -58,22 +49,6 @@ class Support(StrEnum):
     CONFIRMED = "confirmed"
     INFERRED = "inferred"
     CONTRADICTED = "contradicted"
-
-
-_SOURCES: Final = frozenset(KnownBy)
-_SUPPORTS: Final = frozenset(Support)
-
-
-def known_by_of(attributes: Mapping[str, str]) -> KnownBy | None:
-    """What a call with these attributes is known by; None without it."""
-    found = attributes.get(EDGE_KNOWN_BY)
-    return KnownBy(found) if found in _SOURCES else None
-
-
-def support_of(attributes: Mapping[str, str]) -> Support | None:
-    """The support of a call with these attributes; None without it."""
-    found = attributes.get(EDGE_SUPPORT)
-    return Support(found) if found in _SUPPORTS else None
 
 
 RETRY_OF: Final = "retry_of"

@@ -371,14 +371,6 @@ def json_digest(value: object) -> bytes:
     return blake2b(text, digest_size=16).digest()
 
 
-def json_digests(values: Sequence[object]) -> list[bytes]:
-    """The same of many values, in less time."""
-    try:
-        return [blake2b(text, digest_size=16).digest() for text in map(_SORTED, values)]
-    except OverflowError:
-        return [json_digest(value) for value in values]
-
-
 def _other_attributes(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
     """The attributes, except those that repeat other facts of the step."""
     facts = ("error", "call_type") if kind is _HOST else ("error",)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from concord.trust.redaction import learn_secret
+from concord.wire.roster import DEFAULT_PORTS
 
 # API keys of an agent's clients.
 
@@ -68,7 +69,6 @@ def shows(headers: Mapping[str, str], owner: str) -> bool:
 MIN_LENGTH: Final = 8
 """Characters of a secret: a shorter one cannot be kept out of records, as it may be part of any text."""
 
-_PORTS: Final = {"http": 80, "https": 443}
 _FORMS: Final = '"Authorization: Bearer TOKEN", "X-API-Key: KEY" or, in the query, "?key=KEY"'
 
 
@@ -83,9 +83,9 @@ class Origin(NamedTuple):
 def origin_of(url: str) -> Origin:
     """The origin of a URL. Raises ValueError for one without a host, or with another scheme than HTTP's."""
     parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname:
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise ValueError(f"{url!r} is no HTTP address")
-    return Origin(parts.scheme, parts.hostname.lower(), parts.port or _PORTS[parts.scheme])
+    return Origin(parts.scheme, parts.hostname.lower(), parts.port or DEFAULT_PORTS[parts.scheme])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -53,11 +53,11 @@ class KnownBlocks:
     def __init__(self, marks: Iterable[bytes]) -> None:
         self._known: set[int] = set()
         self._marks = {block for mark in marks for block in blocks_of(mark)}
-        self._table: _Table | None = None
+        self._table: _BlockTable | None = None
 
     def scan_with_numpy(self) -> None:
         """From now on, `may_hold` tells most texts that hold nothing. Raises ImportError without NumPy."""
-        self._table = _Table(self._known | self._marks)
+        self._table = _BlockTable(self._known | self._marks)
 
     def learn(self, blocks: Collection[int]) -> None:
         """Adds blocks."""
@@ -92,7 +92,7 @@ class KnownBlocks:
                 yield from ((first + n) * _STRIDE for n, block in enumerate(blocks) if block in self._known)
 
 
-class _Table:
+class _BlockTable:
     """Tells most blocks of a text from given ones by a table of the hashes of their words, all blocks at once.
 
     A block that is forgotten stays, and becomes one more candidate.

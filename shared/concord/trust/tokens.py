@@ -73,18 +73,15 @@ class TokenVerifier:
     def __init__(self, secrets: Sequence[SecretStr]) -> None:
         self._secrets = {_key_id(secret): secret for secret in (each.get_secret_value() for each in secrets)}
         # A reporter sends the same token with every batch. Only accepted tokens are cached.
-        self._read = lru_cache(_REMEMBERED)(self._decode)
+        self.read = lru_cache(_REMEMBERED)(self._decode)
 
     def knows(self, token: str) -> bool:
         """Whether the token names one of the secrets. That does not mean that it was signed with it."""
         return _named_key(token) in self._secrets
 
-    def read(self, token: str) -> Claims:
+    def _decode(self, token: str) -> Claims:
         """The claims of a token, expired or not. The signature is compared in constant time. Raises
         TokenRejectedError."""
-        return self._read(token)
-
-    def _decode(self, token: str) -> Claims:
         secret = self._secrets.get(_named_key(token))
         if secret is None:
             raise TokenRejectedError("this assessor did not issue the token")

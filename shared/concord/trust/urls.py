@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, Final, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from concord.wire.roster import normalise_url
+from concord.wire.roster import DEFAULT_PORTS, normalise_url
 
 # IP addresses and networks.
 
@@ -50,7 +50,7 @@ def is_link_local_or_metadata(address: Address) -> bool:
 
 # Rules for the hosts of participants that clients declare. Pure: `PeerUrls` resolves the names.
 
-_DECLARED_PORTS: Final = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
+_OWN_PORTS: Final = {**DEFAULT_PORTS, "redis": 6379, "rediss": 6379}
 
 HostAndPort = tuple[str, int]
 
@@ -117,7 +117,7 @@ def host_and_port(url: str) -> HostAndPort | None:
     """Host and port of a URL, or None."""
     try:
         parts = urlsplit(url)
-        port = parts.port or _DECLARED_PORTS.get(parts.scheme.lower())
+        port = parts.port or _OWN_PORTS.get(parts.scheme.lower())
     except ValueError:
         return None
     return (parts.hostname, port) if parts.hostname and port else None
@@ -158,7 +158,6 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 MAX_LENGTH: Final = 2048
 """The longest URL (characters) that a step or a roster entry can hold."""
 
-_PORTS: Final = {"http": 80, "https": 443}
 _RESOLVE_S: Final = 3.0
 _TRY_S: Final = 2.0
 
@@ -211,7 +210,7 @@ def check_form(url: str) -> SplitResult:
         port = parts.port
     except ValueError as error:
         raise UrlRefusedError("it is not a URL") from error
-    if parts.scheme.lower() not in _PORTS:
+    if parts.scheme.lower() not in DEFAULT_PORTS:
         raise UrlRefusedError("it is not http or https")
     if not parts.hostname or port == 0:
         raise UrlRefusedError("it has no host")
@@ -332,7 +331,7 @@ class PeerUrls:
 
 def _place(url: str) -> tuple[str, int]:
     parts = check_form(url)
-    return parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+    return parts.hostname or "", parts.port or DEFAULT_PORTS[parts.scheme.lower()]
 
 
 async def _first_open(addresses: Sequence[Address], port: int) -> Address:

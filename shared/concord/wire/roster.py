@@ -63,7 +63,7 @@ UNKNOWN_AGENT: Final = "unknown"
 
 RESERVED_IDS: Final = frozenset({GREEN_AGENT, UNKNOWN_AGENT})
 
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class RosterEntry(BaseModel):
@@ -145,11 +145,11 @@ def normalise_url(url: str) -> str:
         host, port = parts.hostname, parts.port
     except ValueError:
         return text
-    if parts.scheme.lower() not in _DEFAULT_PORTS or host is None:
+    if parts.scheme.lower() not in DEFAULT_PORTS or host is None:
         return text
     scheme = parts.scheme.lower()
     netloc = f"[{host}]" if ":" in host else host
-    if port is not None and port != _DEFAULT_PORTS[scheme]:
+    if port is not None and port != DEFAULT_PORTS[scheme]:
         netloc = f"{netloc}:{port}"
     return _trimmed(f"{scheme}://{netloc}{parts.path}")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.service.settings import StatefulServiceSettings
-from concord.storage.ports import is_cluster, node_urls
+from concord.storage import is_cluster, node_urls
 
 
 @pytest.mark.parametrize(

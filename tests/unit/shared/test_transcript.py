@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import pytest
 
 from concord.assessment.jobs import ModelExchange
-from concord.judging import (
+from concord.judging.asking import (
     CachedAnswers,
     MissingAnswerError,
     NotJudgedError,
     Prompt,
     RecordedTranscript,
     ReplayedTranscript,
-    UnreadableAnswerError,
     take,
 )
+from concord.judging.model_answer import UnreadableAnswerError
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from concord.assessment.jobs import CriteriaInputs
-from concord.judging import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
+from concord.judging.asking import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
 from concord.llm import Completion, LLMClient, LLMSettings, LLMUnavailableError, llm_client
 from concord.processes import Calls, CallsInThread
 from concord.storage import AnswerCache

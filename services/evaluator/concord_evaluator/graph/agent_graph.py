@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from concord.assessment.results import Record
+from concord.assessment.table import Record
 from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
 from concord_evaluator.graph.engines import Arcs, Distances, NodeScores

@@ -13,21 +13,10 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord.assessment.results import CriterionVerdict, Judgment
-from concord.judging import (
-    FAVOURABLE,
-    NO_CACHE,
-    POINTS,
-    Ask,
-    CachedAnswers,
-    NotJudgedError,
-    Prompt,
-    UnreadableAnswerError,
-    Verdict,
-    closed_object,
-    take,
-    without_fence,
-)
-from concord.judging.model_answer import cost, cut, fair_limit
+from concord.files import first_fault
+from concord.judging.asking import NO_CACHE, Ask, CachedAnswers, NotJudgedError, Prompt, take
+from concord.judging.model_answer import UnreadableAnswerError, closed_object, cost, cut, fair_limit, without_fence
+from concord.judging.verdicts import FAVOURABLE, POINTS, Verdict
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.evidence import MAX_ANSWERS, SeenAnswer, TrialEvidence, grades, task_success, without_texts
 from concord_evaluator.judge.prompt import (
@@ -152,8 +141,7 @@ class LineUp:
         try:
             found = _Choices.model_validate_json(without_fence(text))
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+            raise UnreadableAnswerError(first_fault(error)) from error
         chosen = {each.answer: each.reference for each in found.choices}
         if missing := [answer_id for answer_id, _ in self.answers if answer_id not in chosen]:
             raise UnreadableAnswerError(f"no choice for {', '.join(missing)}")

@@ -7,24 +7,28 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Final
 
-from concord.judging import (
-    CANARY,
-    FAVOURABLE,
-    POINTS,
-    TASK_SUCCESS,
+from concord.judging.injection import MARKER
+from concord.judging.model_answer import (
     CompromisedError,
     Decision,
     Quote,
     UnreadableAnswerError,
-    Verdict,
     answer_schema,
-    canary_question,
+    cost,
+    cut,
+    fair_limit,
     is_quoted_from,
     parsed_answer,
 )
-from concord.judging.injection import MARKER
-from concord.judging.model_answer import cost, cut, fair_limit
-from concord.judging.verdicts import COORDINATION_IDS
+from concord.judging.verdicts import (
+    CANARY,
+    COORDINATION_IDS,
+    FAVOURABLE,
+    POINTS,
+    TASK_SUCCESS,
+    Verdict,
+    canary_question,
+)
 from concord_evaluator.judge.evidence import TrialEvidence
 
 # The rubric: the criteria that the model decides on, and the points for its verdicts.

@@ -14,7 +14,7 @@ from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import JudgeInputs
 from concord.assessment.results import MAX_STEP_IDS, CallRecord, Finding, Judgment, TrialOutcome
 from concord.assessment.scorers import ModelScorer
-from concord.judging import (
+from concord.judging.asking import (
     CachedAnswers,
     JudgeAddressedError,
     NotJudgedError,

@@ -24,7 +24,7 @@ from concord.trace.decoding import StoredReports, steps_of_batch
 from concord.trace.otlp import genai
 from concord.trace.report import Channel, Report
 from concord.trace.step import CallType, as_utc
-from concord.trace.stored_step import Step, json_digests
+from concord.trace.stored_step import Step, json_digest
 from concord_evaluator.trace.columns import (
     EDGE_KINDS,
     KINDS,
@@ -333,7 +333,7 @@ class _Reading:
         names = self._names
         calls = [step.agent_call if kind == _AGENT else None for step, kind in zip(steps, kinds, strict=True)]
         asked = [call.requests for call in calls if call is not None and call.requests]
-        digests = json_digests(asked)
+        digests = list(map(json_digest, asked))
         self.texts.add(zip(digests, asked, strict=True))
         self._digests += b"".join(digests)
         return {

@@ -29,10 +29,10 @@ from concord.assessment.jobs import (
 )
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
-from concord.judging import RecordedTranscript
+from concord.judging.asking import RecordedTranscript
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
-from concord.storage import TrialDocuments
-from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
+from concord.storage import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
+from concord.storage.trial_documents import TrialDocuments
 from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import InteractionStep
 from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch

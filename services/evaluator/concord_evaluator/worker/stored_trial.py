@@ -9,8 +9,8 @@ from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.results import TrialOutcome
 from concord.errors import StorageUnavailableError
 from concord.processes import LimitExceededError, TooSlowError
-from concord.storage import AssessmentStore, TrialDocument, TrialDocuments
-from concord.storage.ports import RetryLater
+from concord.storage import AssessmentStore, RetryLater
+from concord.storage.trial_documents import TrialDocument, TrialDocuments
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import SCREENED, ScreenedEvidence
 from concord_evaluator.pipeline import without_garbage_collection

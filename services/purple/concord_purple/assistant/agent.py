@@ -18,10 +18,10 @@ from pydantic import (
 )
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.files import first_fault
 from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret
 from concord_environment_client import AsyncUESClient
-from concord_purple.teams import first_fault
 
 # The messages of the assessment protocol as an assistant receives and answers them (docs/assistants.md).
 

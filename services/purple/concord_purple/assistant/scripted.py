@@ -16,12 +16,11 @@ from pydantic import (
     ValidationError,
 )
 
-from concord.files import read_bounded
+from concord.files import first_fault, read_bounded
 from concord_environment_client import AsyncUESClient
 from concord_environment_client.modalities import MODALITIES
 from concord_purple.assistant.agent import EarlyCompletion, Reply, TurnComplete, TurnStart
 from concord_purple.assistant.model import ACTIONS, TOOLS
-from concord_purple.teams import first_fault
 
 # The items of the environment's states (emails, text messages, events, chat messages), and conditions on them.
 

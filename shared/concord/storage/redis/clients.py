@@ -15,7 +15,7 @@ from redis.backoff import FullJitterBackoff
 from redis.exceptions import OutOfMemoryError, RedisError, SlotNotCoveredError
 
 from concord.errors import StorageFullError, StorageUnavailableError
-from concord.storage.ports import node_urls
+from concord.storage import node_urls
 
 # Redis faults become StorageUnavailableError.
 
@@ -95,7 +95,7 @@ def timed(connection_class: type[AbstractConnection]) -> type[AbstractConnection
     return type(f"Timed{connection_class.__name__}", (_TimedCommands, connection_class), {})
 
 
-class _Turns(asyncio.Semaphore):
+class _ConnectionTurns(asyncio.Semaphore):
     """Lets so many callers in at a time, in turn. Each waits `turn_s` at most (seconds)."""
 
     def __init__(self, callers: int, turn_s: float) -> None:
@@ -121,7 +121,7 @@ class TimedPool(ConnectionPool):
         """`options`: those of redis-py's pools."""
         super().__init__(max_connections=max_connections, **options)
         self.connection_class = timed(self.connection_class)
-        self._turns = _Turns(max_connections, turn_s)
+        self._turns = _ConnectionTurns(max_connections, turn_s)
 
     async def get_connection(self, *_: object, **__: object) -> AbstractConnection:
         """A connection. Raises redis's ConnectionError if none is free in time."""
@@ -220,7 +220,7 @@ class TimedCluster(RedisCluster):
         self.connection_kwargs["connection_class"] = timed(self.connection_kwargs["connection_class"])
         self.nodes_manager.startup_nodes.clear()
         self._retry = TimedRetry(retry_s, _PASSING_FAULTS)
-        self._turns = _Turns(max_connections, turn_s)
+        self._turns = _ConnectionTurns(max_connections, turn_s)
 
     async def initialize(self) -> Self:
         """Reads which node serves which slot. Raises redis's ConnectionError if no known node answers."""

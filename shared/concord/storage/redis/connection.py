@@ -15,7 +15,7 @@ from redis.asyncio.connection import parse_url
 
 from concord.assessment import AssessmentPlan
 from concord.errors import StorageUnavailableError, UnusableServerError
-from concord.storage.ports import (
+from concord.storage import (
     QUEUE_IN_CLUSTER,
     AgentRegistry,
     AnswerCache,

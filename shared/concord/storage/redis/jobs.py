@@ -7,18 +7,19 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import Context
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from arq.connections import ArqRedis
 from arq.constants import job_key_prefix, result_key_prefix
 from arq.jobs import serialize_job
+from pydantic import TypeAdapter
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from concord import retention
 from concord.assessment.jobs import Job, Queue, assessment_of, work_of
-from concord.storage.ports import DeadLetter
+from concord.storage import DeadLetter
 from concord.storage.redis import keys
 from concord.storage.redis.clients import answered, script, storage_faults
 from concord.tracing import carrier
@@ -122,6 +123,9 @@ return 1
 _DEFER: Final = f"{NOW_MS}redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])"
 
 
+_JOB: Final = TypeAdapter(Job)
+
+
 class ArqJobQueue:
     """The `JobQueue` port on arq. Jobs are JSON, not pickle: write access to Redis must not allow code execution."""
 
@@ -152,10 +156,6 @@ class ArqJobQueue:
         """See `JobQueue.depth`."""
         return int(await answered(self._redis.zcard(keys.queue(queue))))
 
-    async def has_worker(self, queue: Queue) -> bool:
-        """See `JobQueue.has_worker`."""
-        return await self.worker_note(queue) is not None
-
     async def worker_note(self, queue: Queue) -> str | None:
         """See `JobQueue.worker_note`."""
         note: bytes | None = await answered(self._redis.get(keys.health(queue)))
@@ -171,7 +171,7 @@ class ArqJobQueue:
 
     async def bury(self, job: Job, error: str) -> None:
         """Writes a dead letter, and drops the oldest beyond `retention.DEAD_LETTERS`."""
-        written = redact(json.dumps({"job": _written(job), "error": error}))
+        written = redact(json.dumps({"job": _JOB.dump_python(job, mode="json"), "error": error}))
         with storage_faults():
             async with self._redis.pipeline(transaction=True) as pipe:
                 pipe.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=retention.DEAD_LETTERS)
@@ -185,32 +185,10 @@ class ArqJobQueue:
     async def dead_letters(self) -> list[DeadLetter]:
         """See `JobQueue.dead_letters`."""
         entries = await answered(self._redis.xrange(keys.DEAD_LETTERS))
-        return [_letter(entry_id.decode(), json.loads(fields[b"letter"])) for entry_id, fields in entries]
+        letters = [(entry_id.decode(), json.loads(fields[b"letter"])) for entry_id, fields in entries]
+        return [DeadLetter(name, _JOB.validate_python(each["job"]), each["error"]) for name, each in letters]
 
     async def replay(self, letter: DeadLetter) -> None:
         """See `JobQueue.replay`."""
         await self.enqueue(letter.job)
         await answered(self._redis.xdel(keys.DEAD_LETTERS, letter.letter_id))
-
-
-def _written(job: Job) -> dict[str, object]:
-    return {
-        "function": job.function,
-        "job_id": job.job_id,
-        "queue": job.queue.value,
-        "arguments": dict(job.arguments),
-    }
-
-
-def _letter(letter_id: str, written: dict[str, object]) -> DeadLetter:
-    job = cast(dict[str, object], written["job"])
-    return DeadLetter(
-        letter_id=letter_id,
-        job=Job(
-            function=str(job["function"]),
-            job_id=str(job["job_id"]),
-            queue=Queue(str(job["queue"])),
-            arguments=cast(dict[str, str], job["arguments"]),
-        ),
-        error=str(written["error"]),
-    )

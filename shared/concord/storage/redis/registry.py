@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.storage.ports import RegistryFullError
+from concord.storage import RegistryFullError
 from concord.storage.redis import keys
 from concord.storage.redis.clients import SAVE_FIELDS, answered, script
 from concord.trust.redaction import redact

@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.storage.ports import (
+from concord.storage import (
     ClosedTrace,
     LeftOut,
     OpenTrace,
@@ -202,7 +202,7 @@ def _stored(fields: dict[bytes, Any]) -> ReportBatch:
 MAX_SERVICES: Final = 400
 """Characters of the names of a trace's services."""
 
-_FIELDS: Final = ("first", "bytes", "spans", "services")
+_FIELDS: Final = ("first", "spans", "services")
 
 # One script, so that the sum of the sizes stays correct. It returns the traces beyond the limits, the oldest first.
 _ADD: Final = """
@@ -248,16 +248,10 @@ class RedisOpenTraces:
         self, trace_id: str, service: str, *, n_bytes: int, n_spans: int, limits: OpenTraceLimits
     ) -> list[str]:
         """See `OpenTraces.add`."""
-        counts: list[str | int] = [
-            n_bytes,
-            n_spans,
-            service,
-            limits.retention_s,
-            limits.max_bytes,
-            limits.max_traces,
-            MAX_SERVICES,
+        arguments: list[str | int] = [
+            *(trace_id, f"{await self._now():.3f}", n_bytes, n_spans, service),
+            *(limits.retention_s, limits.max_bytes, limits.max_traces, MAX_SERVICES),
         ]
-        arguments: list[str | int] = [trace_id, f"{await self._now():.3f}", *counts]
         evicted = await self._add([keys.OPEN_TRACES, keys.OPEN_FACTS], arguments)
         return [each.decode() for each in evicted]
 
@@ -275,7 +269,6 @@ class RedisOpenTraces:
                 trace_id=trace_id,
                 first_s=float(next(facts) or last),
                 last_s=last,
-                n_bytes=int(next(facts) or 0),
                 n_spans=int(next(facts) or 0),
                 services=tuple(filter(None, next(facts).split("\n"))),
             )

@@ -19,8 +19,8 @@ from redis.exceptions import RedisError
 
 from concord.assessment.jobs import Job, Queue, assessment_of
 from concord.errors import StorageUnavailableError
+from concord.storage import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.job_policy import HEALTHY_S, HEARTBEAT_S, LEASE_S, RECONNECT_S, WorkerPolicy
-from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
 from concord.storage.redis.jobs import NOW_MS, ArqJobQueue, tell_ended

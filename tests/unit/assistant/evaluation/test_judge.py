@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.judging import CachedAnswers
+from concord.judging.asking import CachedAnswers
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.judge import CriteriaJudge, evaluate_assistant
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.judging import UnreadableAnswerError
-from concord.judging.model_answer import cost
+from concord.judging.model_answer import UnreadableAnswerError, cost
 from concord_evaluator.judge.model import MAX_ANSWER, MAX_REFERENCE, N_REFERENCES, LineUp, line_ups
 from tests.unit.evaluator.judge.seen import evidence
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from concord.judging import CompromisedError, UnreadableAnswerError, Verdict
 from concord.judging.injection import MARKER
+from concord.judging.model_answer import CompromisedError, UnreadableAnswerError
+from concord.judging.verdicts import Verdict
 from concord_evaluator.judge import SeenAnswer
 from concord_evaluator.judge.prompt import (
     COORDINATION,

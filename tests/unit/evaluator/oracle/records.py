@@ -3,21 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from sys import intern
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from concord.trace.attributes import (
     AGENT_NAME,
+    EDGE_KIND,
+    EDGE_KNOWN_BY,
+    EDGE_SUPPORT,
     RETRY_OF,
     TASK_STATE,
     EdgeKind,
     KnownBy,
     Support,
-    edge_kind_of,
-    known_by_of,
-    support_of,
 )
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
@@ -132,9 +133,9 @@ class StepRecord(msgspec.Struct, gc=False):
             callee_name="" if call is None else intern(call.agent_name),
             request_digest=digest.request,
             retry_of=attributes.get(RETRY_OF) or None,
-            edge_kind=edge_kind_of(attributes),
-            known_by=known_by_of(attributes),
-            support=support_of(attributes),
+            edge_kind=_member(EdgeKind, attributes.get(EDGE_KIND)) or EdgeKind.DELEGATION,
+            known_by=_member(KnownBy, attributes.get(EDGE_KNOWN_BY)),
+            support=_member(Support, attributes.get(EDGE_SUPPORT)),
             error=None if failure is None else failure[:MAX_ERROR],
             answered=failure is None or TASK_STATE in attributes,
             latency_ms=step.latency_ms,
@@ -143,6 +144,13 @@ class StepRecord(msgspec.Struct, gc=False):
             use=use_in(step, attributes) if kind is _TOOL else None,
             attestations=attestations,
         )
+
+
+MemberT = TypeVar("MemberT", bound=StrEnum)
+
+
+def _member(kind: type[MemberT], name: str | None) -> MemberT | None:
+    return kind(name) if name in set(kind) else None
 
 
 def _agent_name(attributes: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from concord.assessment import AssessmentConfig, AssessmentPlan
 from concord.assessment.results import Judgment
-from concord.judging import Transcript
+from concord.judging.asking import Transcript
 from concord.llm import LLMSettings
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
