@@ -76,6 +76,13 @@ PARTS: Final[Mapping[str, Part]] = {
         ("--tasks=1", "--families=maximum,meeting"),
         (56, 900),
     ),
+    "columns": Part(
+        "the columns of traces beside an evaluation of records in plain Python: both tell the same",
+        "pytest",
+        ("lab/columns", *_PYTEST),
+        (10, 20),
+        whole=("lab/columns", *_SEARCHED),
+    ),
     "containers": Part(
         "assessments in containers while parts fail (`scripts/e2e_test.sh`)",
         "lab.containers",

@@ -12,9 +12,9 @@ from concord.trace.stored_step import Step
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.pipeline import verdict_on
+from tests.kit.arbitrary import AGENTS, reports
 from tests.kit.traces import call, model_of, reported_by
 from tests.kit.trials import batch, carried, evaluated, plan
-from tests.unit.evaluator.arbitrary import AGENTS, reports
 
 LATENCIES = [None, *range(10), 2**63 - 1]
 """The latencies that `arbitrary.reports` draws."""

@@ -150,7 +150,8 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fa
     @property
     def answer_steps(self) -> "list[Step]":
         """The callee's own steps, as far as they came with its answer."""
-        return _carried(self) if self.kind is _AGENT else []
+        carried = _carried(self)
+        return carried if carried and self.kind is _AGENT else []
 
     @property
     def failure(self) -> str | None:

@@ -14,7 +14,7 @@ from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
 from concord_evaluator.graph.engines import Arcs, Distances, NodeScores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
-from concord_evaluator.trace.attribution import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.attribution import in_graph, participant_of
 from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Flags, changes, pairs
 from concord_evaluator.trace.trees import ROOT, Numbers, below_any
 
@@ -422,9 +422,8 @@ class AgentGraph:
     def performers(self) -> Numbers:
         """The callees of the calls with a known start, in causal order, as codes of names."""
         calls = self.calls
-        outside = [calls.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)]
         timed = calls.steps.columns.started_us[calls.row] != NEVER
-        performers: Numbers = calls.callee[timed & ~np.isin(calls.callee, outside)]
+        performers: Numbers = calls.callee[timed & in_graph(calls.callee, calls.steps.names)]
         return performers
 
     @cached_property

@@ -146,7 +146,7 @@ MIN_SOURCES: Final = 8
 SEED: Final = 0
 """The seed of all sampling."""
 
-Engine = Literal["networkx", "rustworkx"]
+Engine = Literal["networkx", "python", "rustworkx"]
 
 
 def _is_small(graph: Arcs) -> bool:
@@ -280,15 +280,22 @@ def closeness(graph: Arcs, found: Distances) -> NodeScores:
 def clustering(graph: Arcs) -> NodeScores:
     """The clustering coefficient of each node of an undirected graph, or of a sample (Watts and Strogatz 1998).
 
-    The share of pairs of neighbours that are neighbours of each other; 0 for fewer than two neighbours. Always by
-    NetworkX, because rustworkx has it only of the whole graph.
+    The share of pairs of neighbours that are neighbours of each other; 0 for fewer than two neighbours. Larger graphs
+    by its formula, because rustworkx has it only of the whole graph and NetworkX makes each set of neighbours anew.
     """
-    import networkx as nx
+    if _is_small(graph):
+        import networkx as nx
 
+        return NodeScores(cast("dict[str, float]", nx.clustering(graph.networkx)), "networkx")
     work = COMPARED_PAIRS * int((graph.out_degrees**2).sum())
     size = None if work <= EXACT_UP_TO else max(1, EXACT_UP_TO * len(graph) // work)
-    nodes = None if size is None else [graph.nodes[number] for number in _sample(len(graph), size)]
-    return NodeScores(cast("dict[str, float]", nx.clustering(graph.networkx, nodes)), "networkx", size)
+    ends = np.split(graph.heads, np.cumsum(graph.out_degrees)[:-1])
+    near = [frozenset(each.tolist()) for each in ends]
+    values = dict[str, float]()
+    for node in range(len(graph)) if size is None else _sample(len(graph), size):
+        linked = sum(len(near[node] & near[neighbour]) for neighbour in near[node])
+        values[graph.nodes[node]] = linked / (len(near[node]) * (len(near[node]) - 1)) if linked else 0.0
+    return NodeScores(values, "python", size)
 
 
 def eigenvector(graph: Arcs) -> NodeScores | None:
@@ -297,15 +304,18 @@ def eigenvector(graph: Arcs) -> NodeScores | None:
     The eigenvector of the largest eigenvalue, of length 1. Only a strongly connected graph has exactly one
     without zeros.
     """
+    tolerance, most = EIGENVECTOR_TOLERANCE, MAX_ITERATIONS
+    if not _is_small(graph):
+        try:
+            found = rx.digraph_eigenvector_centrality(graph.rustworkx, tol=tolerance, max_iter=most)
+        except rx.FailedToConverge:
+            return None
+        return _scores(graph, found.values(), "rustworkx")
     import networkx as nx
 
-    tolerance, most = EIGENVECTOR_TOLERANCE, MAX_ITERATIONS
     try:
-        if _is_small(graph):
-            return NodeScores(nx.eigenvector_centrality(graph.networkx, tol=tolerance, max_iter=most), "networkx")
-        found = rx.digraph_eigenvector_centrality(graph.rustworkx, tol=tolerance, max_iter=most)
-        return _scores(graph, found.values(), "rustworkx")
-    except (nx.PowerIterationFailedConvergence, rx.FailedToConverge):
+        return NodeScores(nx.eigenvector_centrality(graph.networkx, tol=tolerance, max_iter=most), "networkx")
+    except nx.PowerIterationFailedConvergence:
         return None
 
 

@@ -7,10 +7,8 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
 """
 
 from concord_evaluator.pipeline.evaluators import (
-    BUILT_IN_EVALUATORS,
     EVALUATORS,
     JUDGE,
-    MAX_QUOTED_CALLS,
     Budget,
     Contribution,
     Evaluator,
@@ -19,16 +17,13 @@ from concord_evaluator.pipeline.evaluators import (
     TrialInput,
     evaluator,
     quoted_calls,
-    run_evaluators,
 )
 from concord_evaluator.pipeline.trial import evaluate_trial, task_text, without_garbage_collection
 from concord_evaluator.pipeline.verdict import verdict_on, without_metrics
 
 __all__ = [
-    "BUILT_IN_EVALUATORS",
     "EVALUATORS",
     "JUDGE",
-    "MAX_QUOTED_CALLS",
     "Budget",
     "Contribution",
     "Evaluator",
@@ -38,7 +33,6 @@ __all__ = [
     "evaluate_trial",
     "evaluator",
     "quoted_calls",
-    "run_evaluators",
     "task_text",
     "verdict_on",
     "without_garbage_collection",

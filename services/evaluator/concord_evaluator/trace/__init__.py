@@ -1,7 +1,7 @@
 """From reports to interactions: folding, the step forest, attribution, causal order, and the projection onto agents."""
 
-from concord_evaluator.trace.attribution import Contradictions, Provenance
-from concord_evaluator.trace.links import Call, CallList, Interaction, Link, LinkCalls, Links, calls_on
+from concord_evaluator.trace.attribution import Contradictions
+from concord_evaluator.trace.links import Call, CallList, Interaction, LinkCalls, Links, calls_on
 from concord_evaluator.trace.projection import (
     Evidence,
     Projection,
@@ -17,11 +17,9 @@ __all__ = [
     "Contradictions",
     "Evidence",
     "Interaction",
-    "Link",
     "LinkCalls",
     "Links",
     "Projection",
-    "Provenance",
     "calls_on",
     "observability_of",
     "project",

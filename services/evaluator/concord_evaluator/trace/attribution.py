@@ -35,6 +35,12 @@ NOT_IN_GRAPH: Final = frozenset({GREEN_AGENT, UNKNOWN_AGENT})
 """Ids that are not agents of the team."""
 
 
+def in_graph(codes: Numbers, names: Names) -> Flags:
+    """By code of a name, whether it is not one of `NOT_IN_GRAPH`."""
+    inside: Flags = ~np.isin(codes, [names.code(each) for each in sorted(NOT_IN_GRAPH)])
+    return inside
+
+
 @lru_cache(maxsize=1 << 14)
 def participant_of(agent_id: str) -> str:
     """The participant that an agent belongs to: the agent itself, unless it is one inside a participant."""

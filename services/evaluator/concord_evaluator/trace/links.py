@@ -12,7 +12,7 @@ import numpy as np
 
 from concord.assessment.results import MAX_STEP_IDS
 from concord.trace.attributes import EdgeKind, KnownBy, Support
-from concord_evaluator.trace.attribution import NOT_IN_GRAPH, PROVENANCES, Attempts, Provenance
+from concord_evaluator.trace.attribution import PROVENANCES, Attempts, Provenance, in_graph
 from concord_evaluator.trace.columns import NEVER, NONE, Amounts, Flags, StepRecord, Steps, changes
 from concord_evaluator.trace.trees import ROOT, Numbers, largest_above, nearest, ordered
 
@@ -123,8 +123,7 @@ class CallList(Sequence[Call]):
     @cached_property
     def between_agents(self) -> Flags:
         """By attempt, whether an agent of the team called another."""
-        outside = [self.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)]
-        inside = ~np.isin(self.caller, outside) & ~np.isin(self.callee, outside)
+        inside = in_graph(self.caller, self.steps.names) & in_graph(self.callee, self.steps.names)
         between: Flags = inside & (self.caller != self.callee)
         return between
 

@@ -13,7 +13,6 @@ from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import (
-    NOT_IN_GRAPH,
     PROVENANCES,
     Contradictions,
     Provenance,
@@ -21,6 +20,7 @@ from concord_evaluator.trace.attribution import (
     attribute,
     bound_undeclared,
     find_attempts,
+    in_graph,
     participant_of,
     without_refuted,
 )
@@ -142,10 +142,9 @@ class _SortedCalls:
 def _sort_calls(logical: Links) -> _SortedCalls:
     names = logical.steps.names
     caller, callee = logical.caller[logical.link_of_call], logical.callee[logical.link_of_call]
-    green, outside = names.code(GREEN_AGENT), [names.code(each) for each in sorted(NOT_IN_GRAPH)]
-    inside = ~np.isin(callee, outside)
+    green, inside = names.code(GREEN_AGENT), in_graph(callee, names)
     between = (caller != green) & (callee != green)
-    named = between & ~np.isin(caller, outside) & inside
+    named = between & in_graph(caller, names) & inside
     structural = named & (caller != callee)
     return _SortedCalls(
         structural=structural,

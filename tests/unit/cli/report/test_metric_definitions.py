@@ -8,7 +8,8 @@ import pytest
 
 from concord_cli.row_view.metrics import installed_definitions
 from concord_evaluator.metrics import METRICS, measure
-from concord_evaluator.pipeline import BUILT_IN_EVALUATORS, EVALUATORS, Contribution, TrialInput, evaluator
+from concord_evaluator.pipeline import EVALUATORS, Contribution, TrialInput, evaluator
+from concord_evaluator.pipeline.evaluators import BUILT_IN_EVALUATORS
 from tests.kit.graphs import graph_of, mesh
 
 

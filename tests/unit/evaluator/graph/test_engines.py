@@ -100,6 +100,14 @@ class TestParity:
         assert ranks.engine == "rustworkx"
         assert ranks.values == pytest.approx(nx.pagerank(graph, alpha=DAMPING, tol=1e-10, max_iter=1000), abs=1e-8)
 
+    def test_the_formula_and_networkx_agree_on_clustering_to_the_bit(
+        self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        contacts = arcs_of(graph.to_undirected())
+        defined = engines.clustering(contacts)
+        monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
+        assert engines.clustering(contacts) == NodeScores(defined.values, "python")
+
     def test_rustworkx_and_networkx_distances_are_identical(
         self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -234,6 +242,7 @@ class TestSampling:
         monkeypatch.setattr(engines, "MATRIX_UP_TO", len(graph) - 1)
         assert engines.distances(graph).sample_size
 
+    @pytest.mark.usefixtures("only_rustworkx")
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
         exact = engines.clustering(arcs_of(graph))

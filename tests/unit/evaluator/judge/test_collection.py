@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from concord.assessment import AssessmentPlan, Mode
-from concord_evaluator.judge import SCREENED, evidence_of, screened_evidence
+from concord_evaluator.judge.trial_judge import SCREENED, evidence_of, screened_evidence
 from tests.kit.traces import call, reported_by
 from tests.kit.trials import batch, carried, evaluated, outcome, plan
 

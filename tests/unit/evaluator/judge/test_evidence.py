@@ -11,7 +11,7 @@ from concord.judging.model_answer import cost
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.trace.stored_step import Step
-from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
+from concord_evaluator.judge.evidence import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.messages import CallTexts
 from tests.kit.traces import model_of
 

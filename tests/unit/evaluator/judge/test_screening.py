@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from concord.judging.injection import MARKER
-from concord_evaluator.judge import SeenAnswer, Suspect, screen
-from concord_evaluator.judge.evidence import ASSESSOR
+from concord_evaluator.judge.evidence import ASSESSOR, SeenAnswer, Suspect, screen
 from tests.kit.injection.attacks import ATTACKS, MASTER_KEYS
 from tests.unit.evaluator.judge.seen import evidence, seen
 

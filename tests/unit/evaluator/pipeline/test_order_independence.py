@@ -13,8 +13,8 @@ from concord_evaluator.findings import find
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import Projection, project
+from tests.kit.arbitrary import AGENTS, reports
 from tests.kit.traces import roster
-from tests.unit.evaluator.arbitrary import AGENTS, reports
 
 TOLD = st.lists(reports(), max_size=8)
 SHUFFLED = TOLD.flatmap(lambda told: st.tuples(st.just(told), st.permutations(told)))

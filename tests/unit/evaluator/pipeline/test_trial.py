@@ -21,8 +21,8 @@ from concord_evaluator.pipeline import (
     Tier,
     TrialInput,
     evaluator,
-    run_evaluators,
 )
+from concord_evaluator.pipeline.evaluators import run_evaluators
 from concord_evaluator.plugins import EVALUATOR_GROUP, BrokenPluginError
 from tests.kit.graphs import agents, mesh, star
 from tests.kit.packages import installed_packages

@@ -6,7 +6,7 @@ import pytest
 
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import GREEN_AGENT
-from concord_evaluator.trace import Provenance
+from concord_evaluator.trace.attribution import Provenance
 from tests.kit.traces import TRACE_ID, call, edges, observed, projected, reported_by, tool
 
 

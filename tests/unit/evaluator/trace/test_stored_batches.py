@@ -17,9 +17,9 @@ from concord.trace.stored_step import Step, content_digest, read_usual
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
+from tests.kit.arbitrary import AGENTS, reports
 from tests.kit.strategies import steps
 from tests.kit.traces import model_of, roster
-from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.trace.test_decoding import forms
 
 TOLD = st.lists(st.lists(reports(), min_size=1, max_size=4), max_size=4)

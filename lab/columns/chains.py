@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH
-from tests.unit.evaluator.oracle.interactions import Call
+from lab.columns.interactions import Call
 
 _NONE: Final = -1
 

@@ -9,8 +9,8 @@ from typing import Final
 from concord.trace.report import Channel, Report
 from concord.trace.stored_step import Step
 from concord_evaluator.trace.reading import RequestTexts
+from lab.columns.records import Attestation, StepRecord
 from tests.kit.digests import StepDigest, digest
-from tests.unit.evaluator.oracle.records import Attestation, StepRecord
 
 _OBSERVED: Final = Channel.OBSERVED
 

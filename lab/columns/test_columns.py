@@ -10,9 +10,9 @@ from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.graph.agent_graph import find_cascades
 from concord_evaluator.trace import Call, Evidence, Projection, project
 from concord_evaluator.trace.trees import ROOT
+from lab.columns import chains, critical_path, interactions, projection
+from tests.kit.arbitrary import AGENTS, reports
 from tests.kit.traces import roster
-from tests.unit.evaluator.arbitrary import AGENTS, reports
-from tests.unit.evaluator.oracle import chains, critical_path, interactions, projection
 
 TOLD = st.lists(reports(), max_size=10)
 EVIDENCE: st.SearchStrategy[Evidence] = st.sampled_from(["any", "corroborated", "observed"])

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, callee_of, inner_agent, participant_of
-from tests.unit.evaluator.oracle.forest import Forest
-from tests.unit.evaluator.oracle.model_uses import StepUse
-from tests.unit.evaluator.oracle.records import StepRecord
-from tests.unit.evaluator.oracle.trees import ROOT
+from lab.columns.forest import Forest
+from lab.columns.model_uses import StepUse
+from lab.columns.records import StepRecord
+from lab.columns.trees import ROOT
 
 MAX_UNDECLARED: Final = 1000
 """Undeclared agents that are nodes of a live trial's graph.

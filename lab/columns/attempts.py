@@ -11,9 +11,9 @@ from concord.assessment.results import MAX_STEP_IDS
 from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import participant_of
-from tests.unit.evaluator.oracle.attribution import AttributedCall
-from tests.unit.evaluator.oracle.interactions import Link, Provenance
-from tests.unit.evaluator.oracle.records import StepRecord
+from lab.columns.attribution import AttributedCall
+from lab.columns.interactions import Link, Provenance
+from lab.columns.records import StepRecord
 
 MAX_CLAIMS: Final = 1000
 """Distinct refuted claims that are told apart. All are counted."""

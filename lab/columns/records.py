@@ -23,8 +23,8 @@ from concord.trace.attributes import (
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
 from concord_evaluator.trace.reading import EARLIEST
+from lab.columns.model_uses import StepUse, use_in
 from tests.kit.digests import StepDigest
-from tests.unit.evaluator.oracle.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
 """Attributes in which a participant that is itself a team names the inner agent that made a step."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from concord_evaluator.graph.agent_graph import LONGEST_US
 from concord_evaluator.trace.attribution import participant_of
-from tests.unit.evaluator.oracle.interactions import Call
+from lab.columns.interactions import Call
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from concord.trace.attributes import EdgeKind, KnownBy, Support
-from tests.unit.evaluator.oracle.records import StepRecord
+from lab.columns.records import StepRecord
 
 
 class Provenance(StrEnum):

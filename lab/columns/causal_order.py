@@ -8,9 +8,9 @@ from math import inf
 
 import numpy as np
 
-from tests.unit.evaluator.oracle.attempts import Attempt
-from tests.unit.evaluator.oracle.interactions import Call, Provenance
-from tests.unit.evaluator.oracle.trees import ROOT, parents_first
+from lab.columns.attempts import Attempt
+from lab.columns.interactions import Call, Provenance
+from lab.columns.trees import ROOT, parents_first
 
 
 @dataclass(frozen=True, slots=True)

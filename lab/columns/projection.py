@@ -11,12 +11,12 @@ from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, participant_of
-from tests.unit.evaluator.oracle.attempts import Contradictions, find_attempts, without_refuted
-from tests.unit.evaluator.oracle.attribution import Attribution, attribute, bound_undeclared, step_reporters
-from tests.unit.evaluator.oracle.causal_order import Timeline, causal_order
-from tests.unit.evaluator.oracle.fold import FoldedTrace, fold
-from tests.unit.evaluator.oracle.forest import Forest, build_forest
-from tests.unit.evaluator.oracle.interactions import (
+from lab.columns.attempts import Contradictions, find_attempts, without_refuted
+from lab.columns.attribution import Attribution, attribute, bound_undeclared, step_reporters
+from lab.columns.causal_order import Timeline, causal_order
+from lab.columns.fold import FoldedTrace, fold
+from lab.columns.forest import Forest, build_forest
+from lab.columns.interactions import (
     Call,
     Interaction,
     Link,
@@ -26,9 +26,9 @@ from tests.unit.evaluator.oracle.interactions import (
     calls_on,
     join_attempts,
 )
-from tests.unit.evaluator.oracle.model_uses import StepUse
-from tests.unit.evaluator.oracle.records import StepRecord
-from tests.unit.evaluator.oracle.trees import ROOT
+from lab.columns.model_uses import StepUse
+from lab.columns.records import StepRecord
+from lab.columns.trees import ROOT
 
 Evidence = Literal["any", "corroborated", "observed"]
 

@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.unit.evaluator.oracle.fold import FoldedTrace, StepIndex
-from tests.unit.evaluator.oracle.records import StepRecord
-from tests.unit.evaluator.oracle.trees import ROOT, parents_first
+from lab.columns.fold import FoldedTrace, StepIndex
+from lab.columns.records import StepRecord
+from lab.columns.trees import ROOT, parents_first
 
 
 @dataclass(frozen=True, slots=True)
