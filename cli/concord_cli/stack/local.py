@@ -1,6 +1,7 @@
 """The whole system as a local stack that runs for the duration of a context."""
 
 import os
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,16 +11,17 @@ from uuid import uuid4
 from concord.assessment.results import SeatContainers
 from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.loopback import LOOPBACK, free_ports
+from concord.processes.forked import fork_server
 from concord.trust.urls import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.isolation.seats import RELAY_IMAGE, Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import check_engine, containers_removed, fetch_images, identity_of
-from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
+from concord_cli.stack.plan import FOR_SERVICES, Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import is_free
 from concord_cli.stack.redis import RedisChoice, choose_redis
 from concord_cli.stack.stack_folder import StackFolder, stack_folder
-from concord_cli.stack.supervisor import Supervisor, log_tail
+from concord_cli.stack.supervisor import IMPORTED, Supervisor, forkable, log_tail
 from concord_cli.terminal import ProgressLog
 
 
@@ -70,7 +72,11 @@ async def local_stack(
             isolation=await _prepared(scenario, folder, progress),
             task_secret=task_secret,
         )
-        async with _containers(scenario, plan, run_id, progress), Supervisor(folder, progress.log) as supervisor:
+        async with (
+            _fork_server(plan, folder, separate=separate) as forking,
+            _containers(scenario, plan, run_id, progress),
+            Supervisor(folder, progress.log, forking) as supervisor,
+        ):
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await start_redis(redis, supervisor, progress)
@@ -82,6 +88,20 @@ async def local_stack(
                 yield LocalStack(plan, supervisor, folder, redis.url)
             finally:
                 progress.status("Stopping")
+
+
+@asynccontextmanager
+async def _fork_server(plan: StackPlan, folder: StackFolder, *, separate: bool) -> AsyncIterator[Path | None]:
+    """Imports once what programs of Concord have in common. None where each is to be one of its own."""
+    found = [module for group in plan.groups for each in group if (module := forkable(each)) is not None]
+    if separate or not found or sys.platform != "linux":
+        yield None
+        return
+    modules = dict.fromkeys(each for module, _ in found for each in IMPORTED[module])
+    env = {name: value for name, value in os.environ.items() if name not in FOR_SERVICES}
+    with folder.log("fork-server").open("ab") as log:
+        async with fork_server(folder.path / "fork-server.sock", modules, env, log) as path:
+            yield path
 
 
 async def _prepared(scenario: ScenarioFile, folder: StackFolder, progress: ProgressLog) -> Isolation | None:
