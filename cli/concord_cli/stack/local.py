@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from concord_cli.stack.plan import FOR_SERVICES, Listening, Ports, StackPlan, pl
 from concord_cli.stack.probes import is_free
 from concord_cli.stack.redis import RedisChoice, choose_redis
 from concord_cli.stack.stack_folder import StackFolder, stack_folder
-from concord_cli.stack.supervisor import IMPORTED, Supervisor, forkable, log_tail
+from concord_cli.stack.supervisor import IMPORTED, Program, Supervisor, forkable, log_tail
 from concord_cli.terminal import ProgressLog
 
 
@@ -54,9 +54,11 @@ async def local_stack(
 
     The gateway writes its results under `output`, by default into the run's folder. `env`: further environment
     variables of services and team. With `separate`, each service is a program of its own. `task_secret`: of the tasks
-    that the gateway generates, by default the one in CONCORD_TASK_SECRET. Raises ProgramFailedError, UsageError.
+    that the gateway generates, by default the one in CONCORD_TASK_SECRET. Services on one port, which have no other
+    user, log to standard error and write their results where their settings say. Raises ProgramFailedError, UsageError.
     """
     bypass_proxies_on_loopback()
+    one_port = ports.services.collector is None
     async with stack_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         run_id = uuid4().hex
@@ -73,9 +75,9 @@ async def local_stack(
             task_secret=task_secret,
         )
         async with (
-            _fork_server(plan, folder, separate=separate) as forking,
+            _fork_server(() if separate or one_port else plan.groups, folder) as forking,
             _containers(scenario, plan, run_id, progress),
-            Supervisor(folder, progress.log, forking) as supervisor,
+            Supervisor(folder, progress.log, forking, logs_to_stderr=one_port) as supervisor,
         ):
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
@@ -91,10 +93,10 @@ async def local_stack(
 
 
 @asynccontextmanager
-async def _fork_server(plan: StackPlan, folder: StackFolder, *, separate: bool) -> AsyncIterator[Path | None]:
-    """Imports once what programs of Concord have in common. None where each is to be one of its own."""
-    found = [module for group in plan.groups for each in group if (module := forkable(each)) is not None]
-    if separate or not found or sys.platform != "linux":
+async def _fork_server(groups: Iterable[Iterable[Program]], folder: StackFolder) -> AsyncIterator[Path | None]:
+    """The socket of a server that has imported what programs of Concord need; None if none of these can use it."""
+    found = [module for group in groups for each in group if (module := forkable(each)) is not None]
+    if not found or sys.platform != "linux":
         yield None
         return
     modules = dict.fromkeys(each for module, _ in found for each in IMPORTED[module])
@@ -173,15 +175,16 @@ def free_stack_ports(scenario: ScenarioFile) -> Ports:
 def fixed_stack_ports(scenario: ScenarioFile, services: Listening, first_agent: int) -> Ports:
     """The same ports for every run, consecutive ones for the agents.
 
-    Raises UsageError if one is in use, and for services on every interface without a URL.
+    Raises UsageError if one is in use, and for services on every interface without a URL that agents could use.
     """
-    if is_every_interface(services.host) and services.card_url is None:
+    if services.collector is not None and is_every_interface(services.host) and services.card_url is None:
         raise UsageError(
             f"--host {services.host} is not an address for agents: "
             "give --card-url, the URL by which they reach the gateway"
         )
     agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
-    wanted = {"gateway": services.gateway, "collector": services.collector, **agents}
+    collector = {} if services.collector is None else {"collector": services.collector}
+    wanted = {"gateway": services.gateway, **collector, **agents}
     if len(set(wanted.values())) < len(wanted):
         raise UsageError("two programs have the same port: choose different ports")
     for name, port in wanted.items():
