@@ -1,8 +1,7 @@
-"""Cleans up after what was killed: `parent_guard.py run GRACE_S COMMAND...`, `remove FOLDER`, `after COMMAND...`.
+"""Cleans up after what was killed: `parent_guard.py run GRACE_S COMMAND...`, `after COMMAND...`.
 
-Standard input is a pipe that the command, and all that need the folder, hold open: it closes when they have ended,
-however they ended. `run` then ends COMMAND, which gets GRACE_S seconds to do so itself; `remove` removes FOLDER;
-`after` runs COMMAND.
+Standard input is a pipe that all hold open who need what is guarded: it closes when they have ended, however they
+ended. `run` then ends COMMAND, which gets GRACE_S seconds to do so itself; `after` runs COMMAND.
 
 Supervisors run this file by path with `-I -S`, which starts in ten milliseconds. It must import nothing beyond the
 standard library.
@@ -10,12 +9,10 @@ standard library.
 
 import os
 import select
-import shutil
 import signal
 import subprocess  # nosec B404
 import sys
 import time
-from collections.abc import Iterable
 from typing import Final
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -64,28 +61,14 @@ def watch(child: int, grace_s: float) -> int:
     return 128 - code if code < 0 else code
 
 
-def remove(folder: str) -> None:
-    """Removes a folder once standard input closes."""
-    _wait_for_close(ignoring=SIGNALS)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def after(command: list[str]) -> int:
     """Runs a command once standard input closes, and returns its exit code."""
-    _wait_for_close(ignoring=SIGNALS)
-    return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode  # nosec B603  # noqa: S603 - as above
-
-
-def _wait_for_close(ignoring: Iterable[signal.Signals] = ()) -> None:
-    for number in ignoring:
+    for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     while os.read(0, 1):
         pass
+    return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode  # nosec B603  # noqa: S603 - as above
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "run":
-        sys.exit(run(float(sys.argv[2]), sys.argv[3:]))
-    if sys.argv[1] == "after":
-        sys.exit(after(sys.argv[2:]))
-    remove(sys.argv[2])
+    sys.exit(run(float(sys.argv[2]), sys.argv[3:]) if sys.argv[1] == "run" else after(sys.argv[2:]))

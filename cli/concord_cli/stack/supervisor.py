@@ -64,10 +64,11 @@ _OF_INTERPRETER: Final = ("PYTHON", "LD_")
 
 def forkable(program: Program) -> tuple[str, tuple[str, ...]] | None:
     """The module and the arguments of a program of Concord that a fork server can start; None if it cannot."""
-    python, *rest = program.command
-    if python != sys.executable or rest[:1] != ["-m"] or rest[1] not in IMPORTED:
-        return None
-    return None if any(name.startswith(_OF_INTERPRETER) for name in program.env) else (rest[1], tuple(rest[2:]))
+    match program.command:
+        case (sys.executable, "-m", module, *arguments) if module in IMPORTED:
+            of_interpreter = any(name.startswith(_OF_INTERPRETER) for name in program.env)
+            return None if of_interpreter else (module, tuple(arguments))
+    return None
 
 
 class ProgramFailedError(AssessmentError):
@@ -77,20 +78,10 @@ class ProgramFailedError(AssessmentError):
 class SupervisedProgram:
     """A running program. Until `stop`, a new process replaces each that dies."""
 
-    def __init__(
-        self,
-        program: Program,
-        folder: StackFolder,
-        notice: Callable[[str], None],
-        fork_server: Path | None,
-        *,
-        logs_to_stderr: bool,
-    ) -> None:
+    def __init__(self, program: Program, supervisor: "Supervisor") -> None:
         self.program = program
-        self._fork_server = fork_server
-        self._folder = folder
-        self._logs_to_stderr = logs_to_stderr
-        self._notice = notice
+        self._supervisor = supervisor
+        self._folder = supervisor.folder
         self._lifeline: int | None = None
         self._stopping = asyncio.Event()
         self.task = asyncio.create_task(self._keep_running(), name=program.name)
@@ -122,7 +113,7 @@ class SupervisedProgram:
             delay = restarts.pause_s(monotonic() - began)
             if delay is None:
                 raise self._failed(f"{how}, {restarts.quick_ends} times in a row")
-            self._notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
+            self._supervisor.notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
             await self._pause(delay)
 
     async def _run_once(self) -> str:
@@ -144,14 +135,11 @@ class SupervisedProgram:
         """A process of the program, which ends when no write end of the pipe `reader` is open any more."""
         # Temporary files of a killed program are removed with the run's folder.
         env = {**self._inherited(), "TMPDIR": str(self._folder.path), **self.program.env}
-        if self._fork_server is not None and (found := forkable(self.program)) is not None:
+        if (server := self._supervisor.fork_server) is not None and (found := forkable(self.program)) is not None:
+            streams, held = (reader, log, log), [self._folder.lifeline]
             with suppress(OSError):  # it was killed: from now on, programs start without it
                 return await fork(
-                    *(self._fork_server, *found),
-                    streams=(reader, log, log),
-                    held=[self._folder.lifeline],
-                    env={**env, VARIABLE: str(self._fork_server)},
-                    grace_s=CHILD_S,
+                    *(server, *found), streams=streams, held=held, env=env | {VARIABLE: str(server)}, grace_s=CHILD_S
                 )
         return await asyncio.create_subprocess_exec(
             *guarded(*self.program.command, grace_s=CHILD_S),
@@ -177,12 +165,12 @@ class SupervisedProgram:
                 await self._stopping.wait()
 
     def _open_log(self) -> BinaryIO:
-        if self._logs_to_stderr:
+        if self._supervisor.logs_to_stderr:
             return os.fdopen(os.dup(sys.stderr.fileno()), "ab")
         return self._folder.log(self.program.name).open("ab")
 
     def _failed(self, what: str) -> ProgramFailedError:
-        if self._logs_to_stderr:
+        if self._supervisor.logs_to_stderr:
             return ProgramFailedError(f"{self.program.name} {what}")
         tail = log_tail(self._folder.log(self.program.name))
         return ProgramFailedError(f"{self.program.name} {what}. Its last output:\n{tail}")
@@ -212,10 +200,10 @@ class Supervisor:
         *,
         logs_to_stderr: bool = False,
     ) -> None:
-        self._folder = folder
-        self._fork_server = fork_server
-        self._notice = notice
-        self._logs_to_stderr = logs_to_stderr
+        self.folder = folder
+        self.notice = notice
+        self.fork_server = fork_server
+        self.logs_to_stderr = logs_to_stderr
         self._groups: list[list[SupervisedProgram]] = []
 
     async def __aenter__(self) -> Self:
@@ -239,14 +227,7 @@ class Supervisor:
 
     def start(self, programs: Iterable[Program]) -> None:
         """Starts programs as the next group, without waiting for them."""
-        self._groups.append(
-            [
-                SupervisedProgram(
-                    *(program, self._folder, self._notice, self._fork_server), logs_to_stderr=self._logs_to_stderr
-                )
-                for program in programs
-            ]
-        )
+        self._groups.append([SupervisedProgram(program, self) for program in programs])
 
     async def ready(self) -> None:
         """Waits until all programs are ready. Raises ProgramFailedError as soon as one fails."""
