@@ -14,7 +14,7 @@ from concord.loopback import LOOPBACK, free_ports
 from concord.processes.forked import fork_server
 from concord.trust.urls import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.isolation.seats import RELAY_IMAGE, Isolation
+from concord_cli.isolation.seats import MAX_SOCKET_PATH, RELAY_IMAGE, Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import check_engine, containers_removed, fetch_images, identity_of
 from concord_cli.stack.plan import FOR_SERVICES, Listening, Ports, StackPlan, plan_stack
@@ -96,14 +96,14 @@ async def local_stack(
 async def _fork_server(groups: Iterable[Iterable[Program]], folder: StackFolder) -> AsyncIterator[Path | None]:
     """The socket of a server that has imported what programs of Concord need; None if none of these can use it."""
     found = [module for group in groups for each in group if (module := forkable(each)) is not None]
-    if not found or sys.platform != "linux":
+    socket = folder.path / "fork-server.sock"
+    if not found or sys.platform != "linux" or len(os.fsencode(socket)) > MAX_SOCKET_PATH:
         yield None
         return
     modules = dict.fromkeys(each for module, _ in found for each in IMPORTED[module])
     env = {name: value for name, value in os.environ.items() if name not in FOR_SERVICES}
-    with folder.log("fork-server").open("ab") as log:
-        async with fork_server(folder.path / "fork-server.sock", modules, env, log) as path:
-            yield path
+    async with fork_server(socket, modules, env, folder.log("fork-server")) as path:
+        yield path
 
 
 async def _prepared(scenario: ScenarioFile, folder: StackFolder, progress: ProgressLog) -> Isolation | None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from concord.processes.program import LENGTH
 
@@ -80,19 +80,19 @@ async def fork(
 
 
 @asynccontextmanager
-async def fork_server(path: Path, modules: Iterable[str], env: Mapping[str, str], log: BinaryIO) -> AsyncIterator[Path]:
+async def fork_server(path: Path, modules: Iterable[str], env: Mapping[str, str], log: Path) -> AsyncIterator[Path]:
     """Runs a fork server at a socket of that path, until the context or this process ends. It imports the modules.
 
     What it forks can read `env`, whatever its own variables are.
     """
-    with socket.socket(socket.AF_UNIX) as listener:
+    with socket.socket(socket.AF_UNIX) as listener, log.open("ab") as output:
         listener.bind(str(path))
         listener.listen()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "concord.processes.fork_server", str(listener.fileno()), *modules),
             stdin=asyncio.subprocess.PIPE,
-            stdout=log,
-            stderr=log,
+            stdout=output,
+            stderr=output,
             # Threads do not outlive a fork, and the BLAS of numpy would start some.
             env={**env, "OPENBLAS_NUM_THREADS": "1"},
             pass_fds=[listener.fileno()],

@@ -21,9 +21,9 @@ MODULE = "tests.unit.cli.forked_program"
 @pytest.fixture
 async def server(folder: StackFolder, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Path]:
     monkeypatch.setitem(IMPORTED, MODULE, (MODULE,))
-    with folder.log("fork-server").open("ab") as log:
-        async with fork_server(folder.path / "server.sock", [MODULE], {"PATH": os.environ["PATH"]}, log) as path:
-            yield path
+    log = folder.log("fork-server")
+    async with fork_server(folder.path / "server.sock", [MODULE], {"PATH": os.environ["PATH"]}, log) as path:
+        yield path
 
 
 @pytest.fixture
