@@ -97,12 +97,25 @@ async def up(
 ) -> None:
     """Runs a stack until interrupted: the services, and the team of a scenario if `path` names one.
 
-    `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own.
+    `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own. Raises
+    UsageError for a port in use, and for an open collector on the gateway's port.
     """
+    if services.collector is None:
+        from concord_collector.settings import CollectorSettings
+
+        if CollectorSettings().open:
+            raise UsageError(
+                "CONCORD_OPEN is set, but a green agent accepts no reports without a token on its port: unset it, or "
+                "give the collector a port of its own (--collector-port 9010)"
+            )
     scenario = ScenarioFile() if path is None else local_scenario(path)
     _refuse_isolation(path, scenario)
     ports = fixed_stack_ports(scenario, services, first_agent)
     async with local_stack(scenario, ports, progress, output_folder, separate=separate) as stack:
+        if services.collector is None:
+            progress.clear_status()
+            progress.log(f"The green agent is ready at {services.card_url or services.gateway_url.rstrip('/')}")
+            await stack.supervisor.guard(asyncio.Event().wait())
         await _stay(stack, progress)
 
 

@@ -1,12 +1,13 @@
 """Pauses between attempts, and when a program that has ended is started again. Times in seconds."""
 
 import math
-from random import Random
+from random import SystemRandom
 from typing import Final
 
 # Exponential backoff: the pause between two attempts. Pure.
 
-_RANDOM: Final = Random()  # nosec B311  # noqa: S311 - of its own, because an agent may have seeded the module's
+_RANDOM: Final = SystemRandom()
+"""Which no agent seeds, and no two forked programs have in common."""
 
 
 def pause_s(failures: int, first_s: float, cap_s: float = math.inf) -> float:

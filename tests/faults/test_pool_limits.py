@@ -8,13 +8,16 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from pydantic import JsonValue
 
 from concord.assessment.jobs import Job, Queue
 from concord.processes import Calls, LimitExceededError, ProcessDiedError, ProcessPool, program
+from concord.processes.forked import VARIABLE, fork_server
 from concord.storage import RetryLater
 from concord.storage.connection import connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
@@ -37,6 +40,17 @@ def calls(pool: ProcessPool) -> Calls:
 
 
 class TestLimits:
+    @pytest.fixture(params=[False, True], ids=["executed", "forked"])
+    async def pool(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ProcessPool]:
+        """Whose processes are started, or forked by a server."""
+        async with AsyncExitStack() as stack:
+            if request.param:
+                folder = stack.enter_context(TemporaryDirectory())
+                modules = ["concord.processes.program", __name__]
+                server = fork_server(Path(folder, "socket"), modules, os.environ, Path(folder, "log"))
+                monkeypatch.setenv(VARIABLE, str(await stack.enter_async_context(server)))
+            yield await stack.enter_async_context(ProcessPool(4, memory_bytes=LIMIT))
+
     @pytest.mark.smoke
     async def test_work_beyond_the_cpu_time_is_killed_even_inside_one_c_function(self, calls: Calls) -> None:
         with pytest.raises(LimitExceededError, match="limit of 1 s of CPU time"):

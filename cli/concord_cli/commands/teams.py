@@ -137,17 +137,14 @@ def serve(
         team = SHIPPED_SCENARIO if sample_team and scenario is None else scenario
         with ProgressLog() as progress:
             check_programs("concord serve", "green")
-            if team is None and collector_port is None and not separate:
-                from concord_cli.green.command import green
-                from concord_cli.green.plan import Address
-
-                execute(green(Address(host, port, card_url), progress))
-                return
-            progress.log("Starting the services" if team is None else f"Starting {_named(team)}")
+            if team is not None or separate:
+                collector_port = collector_port or 9010
+            if collector_port is not None:
+                progress.log("Starting the services" if team is None else f"Starting {_named(team)}")
             from concord_cli.assessing import up
             from concord_cli.stack.plan import Listening
 
-            listening = Listening(host, port, collector_port or 9010, card_url)
+            listening = Listening(host, port, collector_port, card_url)
             execute(up(team, listening, agents_port, output_dir, progress, separate=separate))
 
 

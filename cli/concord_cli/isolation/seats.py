@@ -26,7 +26,7 @@ _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "http
 """Docker sets these in containers if its own configuration names proxies, which a seat cannot reach."""
 
 _LONGEST: Final = "100/endpoint-16.sock"
-_MAX_SOCKET_PATH: Final = 107
+MAX_SOCKET_PATH: Final = 107
 """Bytes in the path of a Unix socket on Linux (unix(7))."""
 
 _HARDENED: Final = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private")
@@ -82,7 +82,7 @@ class Isolation:
 
         Raises UsageError if the sockets would have too long names.
         """
-        if len(os.fsencode(self.folder / _LONGEST)) > _MAX_SOCKET_PATH:
+        if len(os.fsencode(self.folder / _LONGEST)) > MAX_SOCKET_PATH:
             raise UsageError(f"isolation needs a TMPDIR with a shorter name than that of {self.folder}")
         seats = [
             IsolatedSeat(role, port, self.folder / str(number), f"concord-{run_id}-{number}")

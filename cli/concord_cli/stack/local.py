@@ -1,7 +1,8 @@
 """The whole system as a local stack that runs for the duration of a context."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,16 +11,17 @@ from uuid import uuid4
 from concord.assessment.results import SeatContainers
 from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.loopback import LOOPBACK, free_ports
+from concord.processes.forked import fork_server
 from concord.trust.urls import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.isolation.seats import RELAY_IMAGE, Isolation
+from concord_cli.isolation.seats import MAX_SOCKET_PATH, RELAY_IMAGE, Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import check_engine, containers_removed, fetch_images, identity_of
-from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
+from concord_cli.stack.plan import FOR_SERVICES, Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import is_free
 from concord_cli.stack.redis import RedisChoice, choose_redis
 from concord_cli.stack.stack_folder import StackFolder, stack_folder
-from concord_cli.stack.supervisor import Supervisor, log_tail
+from concord_cli.stack.supervisor import IMPORTED, Program, Supervisor, forkable, log_tail
 from concord_cli.terminal import ProgressLog
 
 
@@ -52,9 +54,11 @@ async def local_stack(
 
     The gateway writes its results under `output`, by default into the run's folder. `env`: further environment
     variables of services and team. With `separate`, each service is a program of its own. `task_secret`: of the tasks
-    that the gateway generates, by default the one in CONCORD_TASK_SECRET. Raises ProgramFailedError, UsageError.
+    that the gateway generates, by default the one in CONCORD_TASK_SECRET. Services on one port, which have no other
+    user, log to standard error and write their results where their settings say. Raises ProgramFailedError, UsageError.
     """
     bypass_proxies_on_loopback()
+    one_port = ports.services.collector is None
     async with stack_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         run_id = uuid4().hex
@@ -70,7 +74,11 @@ async def local_stack(
             isolation=await _prepared(scenario, folder, progress),
             task_secret=task_secret,
         )
-        async with _containers(scenario, plan, run_id, progress), Supervisor(folder, progress.log) as supervisor:
+        async with (
+            _fork_server(() if separate or one_port else plan.groups, folder) as forking,
+            _containers(scenario, plan, run_id, progress),
+            Supervisor(folder, progress.log, forking, logs_to_stderr=one_port) as supervisor,
+        ):
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await start_redis(redis, supervisor, progress)
@@ -82,6 +90,20 @@ async def local_stack(
                 yield LocalStack(plan, supervisor, folder, redis.url)
             finally:
                 progress.status("Stopping")
+
+
+@asynccontextmanager
+async def _fork_server(groups: Iterable[Iterable[Program]], folder: StackFolder) -> AsyncIterator[Path | None]:
+    """The socket of a server that has imported what programs of Concord need; None if none of these can use it."""
+    found = [module for group in groups for each in group if (module := forkable(each)) is not None]
+    socket = folder.path / "fork-server.sock"
+    if not found or sys.platform != "linux" or len(os.fsencode(socket)) > MAX_SOCKET_PATH:
+        yield None
+        return
+    modules = dict.fromkeys(each for module, _ in found for each in IMPORTED[module])
+    env = {name: value for name, value in os.environ.items() if name not in FOR_SERVICES}
+    async with fork_server(socket, modules, env, folder.log("fork-server")) as path:
+        yield path
 
 
 async def _prepared(scenario: ScenarioFile, folder: StackFolder, progress: ProgressLog) -> Isolation | None:
@@ -153,15 +175,16 @@ def free_stack_ports(scenario: ScenarioFile) -> Ports:
 def fixed_stack_ports(scenario: ScenarioFile, services: Listening, first_agent: int) -> Ports:
     """The same ports for every run, consecutive ones for the agents.
 
-    Raises UsageError if one is in use, and for services on every interface without a URL.
+    Raises UsageError if one is in use, and for services on every interface without a URL that agents could use.
     """
-    if is_every_interface(services.host) and services.card_url is None:
+    if services.collector is not None and is_every_interface(services.host) and services.card_url is None:
         raise UsageError(
             f"--host {services.host} is not an address for agents: "
             "give --card-url, the URL by which they reach the gateway"
         )
     agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
-    wanted = {"gateway": services.gateway, "collector": services.collector, **agents}
+    collector = {} if services.collector is None else {"collector": services.collector}
+    wanted = {"gateway": services.gateway, **collector, **agents}
     if len(set(wanted.values())) < len(wanted):
         raise UsageError("two programs have the same port: choose different ports")
     for name, port in wanted.items():

@@ -45,12 +45,21 @@ _CARD: Final = "/.well-known/agent-card.json"
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where gateway and collector listen. `card_url` is the gateway's URL for others; None: host and port."""
+    """Where gateway and collector listen. `card_url` is the gateway's URL for others; None: host and port.
+
+    `collector`: None if the gateway's port serves both; the card then has the address by which a client requests it.
+    """
 
     host: str
     gateway: int
-    collector: int
+    collector: int | None
     card_url: str | None = None
+
+    @property
+    def gateway_url(self) -> str:
+        """The gateway's base URL for callers on this machine, and for others if `card_url` names it."""
+        local = LOOPBACK if is_every_interface(self.host) else self.host
+        return self.card_url or _url(self.gateway, local)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +106,12 @@ def plan_stack(
     variable that an agent needs and that is not set.
     """
     services = ports.services
-    gateway_url = services.card_url or _url(services.gateway, services.host)
-    collector_url = _url(services.collector, urlsplit(gateway_url).hostname or services.host)
-    env = {
-        "REDIS_URL": redis_url,
-        "CONCORD_COLLECTOR_URL": collector_url,
-        "CONCORD_OUTPUT_DIR": str(output),
+    gateway_url = collector_url = services.gateway_url
+    env = {"REDIS_URL": redis_url}
+    if services.collector is not None:
+        collector_url = _url(services.collector, urlsplit(gateway_url).hostname or services.host)
+        env |= {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)}
+    env |= {
         **_allowed_team(services.host, ports.agents.values(), allowed_hosts),
         **({} if task_secret is None else {TASK_SECRET: task_secret}),
     }
@@ -115,9 +124,9 @@ def plan_stack(
         env["CONCORD_STARTED_CONTAINERS"] = known.model_dump_json()
     team = _team(scenario, ports.agents, {**started, **scenario.endpoints}, environment, run_id, isolated)
     return StackPlan(
-        groups=_separate(services, gateway_url, env, team)
-        if separate
-        else ((*team, _program(services, gateway_url, env)),),
+        groups=_separate(services, services.collector, env, team)
+        if separate and services.collector is not None
+        else ((*team, _program(services, env)),),
         relays=tuple(_relay(seat, isolated, run_id) for seat in isolated.seats) if isolated is not None else (),
         isolated=isolated,
         gateway_url=gateway_url,
@@ -174,25 +183,22 @@ def _team(
     return team
 
 
-def _program(services: Listening, gateway_url: str, env: Mapping[str, str]) -> Program:
-    """Gateway, collector and workers as one program."""
-    return services_program(
-        services.host, services.gateway, env, "--card-url", gateway_url, "--collector-port", str(services.collector)
-    )
-
-
-def services_program(host: str, port: int, env: Mapping[str, str], *arguments: str) -> Program:
+def _program(services: Listening, env: Mapping[str, str]) -> Program:
     """Gateway, collector and workers as one program, ready when the gateway is, which needs a worker of each queue."""
-    return _service(ONE_PROGRAM, "concord_cli.program", port, "--grace", str(DRAIN_S), *arguments, env=env, host=host)
+    card_url = services.card_url if services.collector is None else services.gateway_url
+    options = {"--card-url": card_url, "--collector-port": services.collector}
+    words = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+    grace = ("--grace", str(DRAIN_S))
+    return _service(ONE_PROGRAM, "concord_cli.program", services.gateway, *grace, *words, env=env, host=services.host)
 
 
 def _separate(
-    services: Listening, gateway_url: str, env: Mapping[str, str], team: Sequence[Program]
+    services: Listening, collector_port: int, env: Mapping[str, str], team: Sequence[Program]
 ) -> tuple[tuple[Program, ...], ...]:
     """Each service as a program of its own. The gateway stops first, with the team."""
-    collector = _service("collector", "concord_collector", services.collector, host=services.host, env=env)
+    collector = _service("collector", "concord_collector", collector_port, host=services.host, env=env)
     gateway = _service(
-        "gateway", "concord_gateway", services.gateway, "--card-url", gateway_url, host=services.host, env=env
+        "gateway", "concord_gateway", services.gateway, "--card-url", services.gateway_url, host=services.host, env=env
     )
     # A worker has no HTTP probe: the gateway is not ready before a worker of each queue answers.
     workers = [

@@ -30,7 +30,9 @@ async def stack_folder() -> AsyncIterator[StackFolder]:
     path = Path(tempfile.mkdtemp(prefix="concord-"))
     reader, lifeline = os.pipe()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", parent_guard.__file__, "remove", str(path)), stdin=reader, start_new_session=True
+        *(sys.executable, "-I", "-S", parent_guard.__file__, "after", "rm", "-rf", str(path)),
+        stdin=reader,
+        start_new_session=True,
     )
     os.close(reader)
     try:

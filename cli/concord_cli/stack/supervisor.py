@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, BinaryIO, Final, Self, TypeVar
 
 from concord.guarded_process import CHILD_S, end_group, guarded, how_it_ended
+from concord.processes.forked import VARIABLE, ForkedProcess, fork
 from concord.restarts import Restarts
 from concord_cli.errors import AssessmentError
 from concord_cli.stack.probes import Probe
@@ -41,6 +42,35 @@ class Program:
     hidden: frozenset[str] = frozenset()
 
 
+IMPORTED: Final = {
+    "concord_cli.program": (
+        *("concord_cli.program.__main__", "concord_cli.program.parts", "concord.service.servers"),
+        *("concord_evaluator.work", "concord.processes.program", "concord_evaluator.worker.pool_functions", "networkx"),
+        *(
+            "uvicorn.protocols.http.httptools_impl",
+            "uvicorn.protocols.websockets.auto",
+            "uvloop",
+            "anyio._backends._asyncio",
+        ),
+    ),
+    "concord_suites.agent": ("concord_suites.agent",),
+    "concord_purple": ("concord_purple.__main__",),
+}
+"""What a fork server imports for each of the modules that it can run."""
+
+_OF_INTERPRETER: Final = ("PYTHON", "LD_")
+"""How the variables begin that a process reads before it runs a line of Python."""
+
+
+def forkable(program: Program) -> tuple[str, tuple[str, ...]] | None:
+    """The module and the arguments of a program of Concord that a fork server can start; None if it cannot."""
+    match program.command:
+        case (sys.executable, "-m", module, *arguments) if module in IMPORTED:
+            of_interpreter = any(name.startswith(_OF_INTERPRETER) for name in program.env)
+            return None if of_interpreter else (module, tuple(arguments))
+    return None
+
+
 class ProgramFailedError(AssessmentError):
     """A program died too often or did not become ready in time. The message quotes the last lines of its log file."""
 
@@ -48,14 +78,11 @@ class ProgramFailedError(AssessmentError):
 class SupervisedProgram:
     """A running program. Until `stop`, a new process replaces each that dies."""
 
-    def __init__(
-        self, program: Program, folder: StackFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False
-    ) -> None:
+    def __init__(self, program: Program, supervisor: "Supervisor") -> None:
         self.program = program
-        self._folder = folder
-        self._logs_to_stderr = logs_to_stderr
-        self._notice = notice
-        self._process: Process | None = None
+        self._supervisor = supervisor
+        self._folder = supervisor.folder
+        self._lifeline: int | None = None
         self._stopping = asyncio.Event()
         self.task = asyncio.create_task(self._keep_running(), name=program.name)
         """Ends with None after `stop`, and with ProgramFailedError if the program keeps dying."""
@@ -71,8 +98,7 @@ class SupervisedProgram:
     async def stop(self) -> None:
         """Ends the program and everything that it started, and waits until they are gone."""
         self._stopping.set()
-        if self._process is not None:
-            _close_stdin(self._process)
+        self._end_process()
         await asyncio.wait([self.task])
         if not self.task.cancelled():
             self.task.exception()  # marks the failure as retrieved; `Supervisor.guard` has raised it
@@ -87,31 +113,48 @@ class SupervisedProgram:
             delay = restarts.pause_s(monotonic() - began)
             if delay is None:
                 raise self._failed(f"{how}, {restarts.quick_ends} times in a row")
-            self._notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
+            self._supervisor.notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
             await self._pause(delay)
 
     async def _run_once(self) -> str:
         """Runs one process to its end. Returns how it ended."""
-        with self._open_log() as log:
-            process = await asyncio.create_subprocess_exec(
-                *guarded(*self.program.command, grace_s=CHILD_S),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                # Temporary files of a killed program are removed with the run's folder.
-                env={**self._inherited(), "TMPDIR": str(self._folder.path), **self.program.env},
-                pass_fds=[self._folder.lifeline],
-                start_new_session=True,
-            )
-        self._process = process
-        if self._stopping.is_set():
-            _close_stdin(process)
+        reader, self._lifeline = os.pipe()
         try:
+            try:
+                with self._open_log() as log:
+                    process = await self._started(reader, log.fileno())
+            finally:
+                os.close(reader)
             code = await process.wait()
         finally:
-            _close_stdin(process)  # whatever ends the waiting, such as a second Ctrl-C, ends the program
+            self._end_process()  # whatever ends the waiting, such as a second Ctrl-C, ends the program
         await end_group(process.pid)
         return how_it_ended(code)
+
+    async def _started(self, reader: int, log: int) -> Process | ForkedProcess:
+        """A process of the program, which ends when no write end of the pipe `reader` is open any more."""
+        # Temporary files of a killed program are removed with the run's folder.
+        env = {**self._inherited(), "TMPDIR": str(self._folder.path), **self.program.env}
+        if (server := self._supervisor.fork_server) is not None and (found := forkable(self.program)) is not None:
+            streams, held = (reader, log, log), [self._folder.lifeline]
+            with suppress(OSError):  # it was killed: from now on, programs start without it
+                return await fork(
+                    *(server, *found), streams=streams, held=held, env=env | {VARIABLE: str(server)}, grace_s=CHILD_S
+                )
+        return await asyncio.create_subprocess_exec(
+            *guarded(*self.program.command, grace_s=CHILD_S),
+            stdin=reader,
+            stdout=log,
+            stderr=log,
+            env=env,
+            pass_fds=[self._folder.lifeline],
+            start_new_session=True,
+        )
+
+    def _end_process(self) -> None:
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+            self._lifeline = None
 
     def _inherited(self) -> dict[str, str]:
         return {name: value for name, value in os.environ.items() if name not in self.program.hidden}
@@ -122,12 +165,12 @@ class SupervisedProgram:
                 await self._stopping.wait()
 
     def _open_log(self) -> BinaryIO:
-        if self._logs_to_stderr:
+        if self._supervisor.logs_to_stderr:
             return os.fdopen(os.dup(sys.stderr.fileno()), "ab")
         return self._folder.log(self.program.name).open("ab")
 
     def _failed(self, what: str) -> ProgramFailedError:
-        if self._logs_to_stderr:
+        if self._supervisor.logs_to_stderr:
             return ProgramFailedError(f"{self.program.name} {what}")
         tail = log_tail(self._folder.log(self.program.name))
         return ProgramFailedError(f"{self.program.name} {what}. Its last output:\n{tail}")
@@ -142,21 +185,25 @@ def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines()[-lines:]) or "    (nothing)"
 
 
-def _close_stdin(process: Process) -> None:
-    if process.stdin is not None:
-        process.stdin.close()
-
-
 class Supervisor:
     """Programs in groups, started one group after another and stopped in the reverse order. A context manager.
 
-    With `logs_to_stderr`, the programs write to this process's standard error instead of files in the folder.
+    With the socket of a fork server, that starts what is `forkable`. With `logs_to_stderr`, the programs write to this
+    process's standard error instead of files in the folder.
     """
 
-    def __init__(self, folder: StackFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False) -> None:
-        self._folder = folder
-        self._notice = notice
-        self._logs_to_stderr = logs_to_stderr
+    def __init__(
+        self,
+        folder: StackFolder,
+        notice: Callable[[str], None],
+        fork_server: Path | None = None,
+        *,
+        logs_to_stderr: bool = False,
+    ) -> None:
+        self.folder = folder
+        self.notice = notice
+        self.fork_server = fork_server
+        self.logs_to_stderr = logs_to_stderr
         self._groups: list[list[SupervisedProgram]] = []
 
     async def __aenter__(self) -> Self:
@@ -180,12 +227,7 @@ class Supervisor:
 
     def start(self, programs: Iterable[Program]) -> None:
         """Starts programs as the next group, without waiting for them."""
-        self._groups.append(
-            [
-                SupervisedProgram(program, self._folder, self._notice, logs_to_stderr=self._logs_to_stderr)
-                for program in programs
-            ]
-        )
+        self._groups.append([SupervisedProgram(program, self) for program in programs])
 
     async def ready(self) -> None:
         """Waits until all programs are ready. Raises ProgramFailedError as soon as one fails."""

@@ -5,8 +5,9 @@ import logging
 import os
 import pickle  # nosec B403
 import signal
+import socket
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
 
+from concord.processes.forked import VARIABLE, ForkedProcess, fork
 from concord.processes.program import LENGTH
 
 logger = logging.getLogger(__name__)
@@ -217,18 +219,25 @@ class _OwnerTurns:
 class _PoolProcess:
     """One process, and the pipes to it."""
 
-    def __init__(self, process: Process, requests: asyncio.StreamWriter, answers: asyncio.StreamReader) -> None:
+    def __init__(
+        self, process: Process | ForkedProcess, requests: asyncio.StreamWriter, answers: asyncio.StreamReader
+    ) -> None:
         self._process = process
         self._requests = requests
         self._answers = answers
 
     @classmethod
     async def start(cls, memory_bytes: int) -> Self:
-        """Starts a process. It imports nothing before its first call."""
-        process = await asyncio.create_subprocess_exec(sys.executable, "-P", str(_PROGRAM), stdin=PIPE, stdout=PIPE)
-        if process.stdin is None or process.stdout is None:
-            raise RuntimeError("a process without pipes")
-        started = cls(process, process.stdin, process.stdout)
+        """Starts a process. It imports nothing before its first call, unless the run's fork server has."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                process = await _process(theirs.fileno())
+            answers, requests = await asyncio.open_unix_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+        started = cls(process, requests, answers)
         started._send(pickle.dumps((sys.path, memory_bytes)))
         return started
 
@@ -252,3 +261,11 @@ class _PoolProcess:
     def _send(self, message: bytes) -> None:
         self._requests.write(len(message).to_bytes(LENGTH))
         self._requests.write(message)
+
+
+async def _process(pipe: int) -> Process | ForkedProcess:
+    """A process whose requests and answers pass through a socket."""
+    if server := os.environ.get(VARIABLE):
+        with suppress(OSError):  # it has ended
+            return await fork(server, "concord.processes.program", streams=(pipe, pipe, 2), env=os.environ)
+    return await asyncio.create_subprocess_exec(sys.executable, "-P", str(_PROGRAM), stdin=pipe, stdout=pipe)
