@@ -103,6 +103,12 @@ PARTS: Final[Mapping[str, Part]] = {
         ("--families=maximum,meeting",),
         (217, 3600),
     ),
+    "forms": Part(
+        "the forms of answers and messages that each family reads",
+        "lab.suites.forms",
+        (),
+        (20, 20),
+    ),
     "frameworks": Part(
         "records the traces of agent frameworks anew (SET-UP…)",
         "lab.frameworks",

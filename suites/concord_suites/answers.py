@@ -24,7 +24,10 @@ MAX_DIGITS: Final = 100
 _NAME: Final = re.compile(r"(?<![\w/-])[^\W\d]\w*(?:[/-]\w+)+")
 """A name with a number in it, such as agent/1 or KX-44718."""
 
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?(?![\w]|[.,]\d)")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,])-?(?:\d{1,3}([,'\u2019_])\d{3}(?:\1\d{3})*|[1-9]\d{0,2}\.(?!000)\d{3}(?:\.\d{3})*|\d+)(?:\.0+)?"
+    r"(?![\w]|[.,]\d)"
+)
 
 _SPACED: Final = re.compile(r"(?<![\w.,])\d+(?:[ \u00a0\u202f]\d+)+(?![\w]|[.,]\d)")
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:([ \u00a0\u202f])\d{3})(?:\1\d{3})*")

@@ -69,3 +69,18 @@ DENYING: Final[Mapping[str, Form]] = {
     "cannot be": _around("It cannot be {}."),
     "under a key": _json('{"not": {}}'),
 }
+
+NOTATIONS: Final[Mapping[str, Callable[[int], str]]] = {
+    "digits": str,
+    "commas": lambda number: f"{number:,}",
+    "full stops": lambda number: f"{number:,}".replace(",", "."),
+    "spaces": lambda number: f"{number:,}".replace(",", " "),
+    "narrow spaces": lambda number: f"{number:,}".replace(",", "\u202f"),
+    "underscores": lambda number: f"{number:_}",
+    "apostrophes": lambda number: f"{number:,}".replace(",", "'"),
+    "LaTeX comma": lambda number: f"${number:,}$".replace(",", "{,}"),
+    "LaTeX space": lambda number: f"${number:,}$".replace(",", r"\,"),
+    "power of ten": lambda number: f"{number / 10 ** (len(str(number)) - 1)}e{len(str(number)) - 1}",
+    "unit": lambda number: f"{number} crowns",
+}
+"""Ways to write a whole number of five digits or more."""

@@ -14,9 +14,11 @@ from concord.assessment.verdict import Estimate
 from concord_cli.compare.changes import VersionChange, came_and_went, known_efforts
 from concord_cli.compare.comparison import Comparison, PairLine, TeamLine, compare_teams
 from concord_cli.compare.teams import read_teams
+from concord_cli.display_text import counted
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.terminal import output_console, plain_lines, plain_table
+from concord_evaluator.statistics import fewest_tasks
 
 WIDE = 200
 """Width of the output without a terminal."""
@@ -94,6 +96,7 @@ def _differences(comparison: Comparison) -> Iterator[RenderableType]:
         heading = f"\nDifferences, paired by task, with simultaneous {comparison.level:.0%} intervals"
         yield Text(heading, style="bold")
         yield _pairs(comparison.pairs)
+        yield from _power(comparison.pairs)
 
 
 def _teams(teams: Sequence[TeamLine], level: float) -> Table:
@@ -168,6 +171,23 @@ def _pairs(pairs: list[PairLine]) -> Table:
             _verdict(pair),
         )
     return table
+
+
+def _power(pairs: list[PairLine]) -> Iterator[Text]:
+    """What the comparison could be expected to show, what it can, and what ten points would take."""
+    if len(pairs) != 1 or not pairs[0].shared_tasks:
+        return
+    [pair] = pairs
+    tasks, ten = counted(pair.shared_tasks, "task"), counted(pair.runs_for_ten or 0, "run")
+    if pair.verdict == "too few tasks":
+        shown = f"{tasks} can show no difference: it takes {fewest_tasks()}."
+    else:
+        expected = "no difference" if pair.expected is None else f"differences from {pair.expected:.0f} points on"
+        now = "none" if pair.detectable is None else f"those from {pair.detectable:.0f} points on"
+        shown = (
+            f"By the first team's scores, {tasks} can be expected to show {expected}; as these differ, they show {now}."
+        )
+    yield plain_lines(f"\n{shown} For 10 points it takes about {ten} of each task.")
 
 
 def _verdict(pair: PairLine) -> Text:

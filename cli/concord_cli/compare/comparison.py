@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby
+from math import ceil
 from statistics import fmean
 from typing import Any, Final, Literal
 
@@ -20,7 +21,10 @@ from concord_evaluator.statistics import (
     Ranks,
     compare_paired,
     confidence_in,
+    detectable_difference,
+    likely_spread,
     mean_interval,
+    pairs_to_show,
     ranks,
     rate_interval,
     tie_groups,
@@ -82,7 +86,8 @@ class PairLine(_Record):
     """Two teams of one kind on the tasks that they share: `difference` is the second's score less the first's.
 
     `paired_trials`: the puzzles that both played; without any, their means on each task are compared. `detectable`: the
-    least difference that so many tasks would probably show. `verdict`: on the second team.
+    least difference that so many tasks would probably show; `expected`: that which the first team's scores alone let
+    expect. `runs_for_ten`: runs of each shared task that would show ten points. `verdict`: on the second team.
     """
 
     first: str
@@ -93,6 +98,8 @@ class PairLine(_Record):
     difference_low: float | None
     difference_high: float | None
     detectable: float | None
+    expected: float | None
+    runs_for_ten: int | None
     verdict: PairVerdict
 
 
@@ -193,18 +200,28 @@ def _values(team: Team) -> list[float]:
     return [score for seeds in team.scores.values() for runs in seeds.values() for score in runs]
 
 
+TEN: Final = 0.1
+"""The difference of ten points of which a comparison says how many runs would show it."""
+
+
 def _pair(first: Team, second: Team, level: float, margin: float | None) -> PairLine:
     found = compare_paired(first.scores, second.scores, level)
     interval = None if found is None else found.interval
+    tasks = 0 if found is None else found.shared_tasks
+    likely = likely_spread([fmean(map(fmean, seeds.values())) for seeds in first.scores.values() if seeds])
+    spread = likely if found is None or found.spread is None else found.spread
+    expected = detectable_difference(likely, tasks, level)
     return PairLine(
         first=first.name,
         second=second.name,
-        shared_tasks=0 if found is None else found.shared_tasks,
+        shared_tasks=tasks,
         paired_trials=0 if found is None else found.paired_trials,
         difference=None if found is None else 100 * found.difference,
         difference_low=None if interval is None else 100 * max(-1.0, interval.low),
         difference_high=None if interval is None else 100 * min(1.0, interval.high),
         detectable=None if found is None or found.detectable is None else 100 * found.detectable,
+        expected=None if expected is None else 100 * expected,
+        runs_for_ten=ceil(pairs_to_show(TEN, spread, level) / tasks) if tasks else None,
         verdict="too few tasks"
         if found is None
         else "observability differs"

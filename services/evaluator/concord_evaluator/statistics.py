@@ -251,7 +251,8 @@ class Comparison:
     """The mean difference (second minus first) over shared tasks, and its interval at `level`.
 
     `paired_trials`: the puzzles of shared tasks that both teams have played. `detectable`: the least difference that
-    tasks which scatter like these would show, with a chance of about `POWER`; None if they would show none.
+    tasks which scatter like these would show, with a chance of about `POWER`; None if they would show none. `spread`:
+    the standard deviation of the differences on tasks; None if they do not scatter.
     """
 
     shared_tasks: int
@@ -260,6 +261,7 @@ class Comparison:
     interval: Interval | None
     level: float
     detectable: float | None = None
+    spread: float | None = None
 
     def verdict(self, margin: float | None = None) -> ComparisonVerdict:
         """As in `comparison_verdict`."""
@@ -282,12 +284,14 @@ def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Compa
         _mean(second[task], common or second[task]) - _mean(first[task], common or first[task])
         for task, common in zip(shared, puzzles, strict=True)
     ]
-    difference, interval, detectable = fmean(differences), mean_interval(differences, shared, level), None
+    difference, interval = fmean(differences), mean_interval(differences, shared, level)
+    spread, detectable = None, None
     if interval is not None and interval.width > _ROUNDING:
-        detectable = detectable_difference(stdev(differences), len(shared), level)
+        spread = stdev(differences)
+        detectable = detectable_difference(spread, len(shared), level)
     elif interval is not None:
         interval, detectable = _steady(difference, len(shared), level)
-    return Comparison(len(shared), sum(map(len, puzzles)), difference, interval, level, detectable)
+    return Comparison(len(shared), sum(map(len, puzzles)), difference, interval, level, detectable, spread)
 
 
 def _steady(difference: float, tasks: int, level: float) -> tuple[Interval, float]:
@@ -385,6 +389,16 @@ def detectable_difference(spread: float, pairs: int, level: float = LEVEL) -> fl
         return None
     difference = (students_t(level, pairs - 1) + NormalDist().inv_cdf(POWER)) * spread / sqrt(pairs)
     return difference if difference <= 1 else None
+
+
+def pairs_to_show(difference: float, spread: float, level: float = LEVEL) -> int:
+    """The fewest pairs, from `fewest_tasks` on, that show a difference in (0, 1] as `detectable_difference` says."""
+    normal = NormalDist()
+    least = ((normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * spread / difference) ** 2
+    pairs = max(fewest_tasks(level), ceil(least))  # those that would do if the spread were known
+    while (detectable_difference(spread, pairs, level) or inf) > difference:
+        pairs += 1
+    return pairs
 
 
 def likely_spread(scores: Sequence[float]) -> float:

@@ -314,7 +314,8 @@ class Recogniser:
     def _is_denied(self, plain: str, each: FoundValue) -> bool:
         """Whether a text denies a value that could be a fact's."""
         of_facts = each.value in self._plain or each.value in self._domain or each.value.kind is not Kind.WORD
-        return of_facts and each.value not in self._anchored and is_denied(plain, each.at, each.end)
+        start = max(each.at, plain.rfind(each.value.text, each.at, each.end))  # "of 48213" may be a code as a whole
+        return of_facts and each.value not in self._anchored and is_denied(plain, start, each.end)
 
     def _last_of_each_fact(
         self, pairs: Sequence[tuple[FoundValue, FoundValue]]

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concord_evaluator.statistics import POWER, detectable_difference, likely_spread, mean_interval
+from concord_evaluator.statistics import (
+    POWER,
+    detectable_difference,
+    fewest_tasks,
+    likely_spread,
+    mean_interval,
+    pairs_to_show,
+)
 
 
 @pytest.mark.parametrize(("spread", "pairs"), [(0.25, 24), (0.1, 6), (0.4, 144)])
@@ -41,3 +48,13 @@ def test_one_pair_shows_nothing_and_two_of_a_wide_spread_neither() -> None:
 def test_equal_scores_do_not_exclude_others(scores: list[float]) -> None:
     assert 0 < likely_spread(scores) <= 0.71
     assert likely_spread([1.0] * 24) == pytest.approx(likely_spread([0.0] * 24))
+
+
+@settings(max_examples=20)
+@given(st.floats(0.01, 1), st.floats(0.05, 0.5))
+def test_so_many_pairs_show_a_difference_and_one_fewer_does_not(spread: float, difference: float) -> None:
+    pairs = pairs_to_show(difference, spread)
+    shown, less = detectable_difference(spread, pairs), detectable_difference(spread, pairs - 1)
+    assert shown is not None
+    assert shown <= difference
+    assert pairs == fewest_tasks() or less is None or less > difference
