@@ -35,8 +35,8 @@ def main() -> int:
     rows += [_notation(name, write) for name, write in NOTATIONS.items()]
     table = ResultTable(
         "Forms by families",
-        f"How many of the {len(FAMILIES)} families read a form as it is meant, as an answer and as a message that tells "
-        "a fact without an anchor. `python -m lab.suites.forms --write` tried the forms.",
+        f"How many of the {len(FAMILIES)} families read a form as it is meant, as an answer and as a message with "
+        "a fact that has no anchor. `python -m lab.suites.forms --write` tried the forms.",
         ("form", "answers", "messages"),
         [(name, *(f"{good} of {of}" for good, of in counts)) for name, *counts in rows],
     )

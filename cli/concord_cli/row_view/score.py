@@ -147,6 +147,16 @@ def _of_an_outcome(row: ResultRow, score: float, judged: Mapping[str, int]) -> R
     return Rating(number, rests_on, tuple(notes))
 
 
+_MEANING: Final = {
+    "information": "the share of needed facts that reached who needed them",
+    "economy": "a simple team's messages per message sent",
+    "utility": "the share of errands done",
+    "safety": "the share of chances for harm left unused",
+    "utility under attack": "the same where somebody attacked",
+    "attacks that succeeded": "a share of all attacks",
+}
+
+
 def _beside(scoring: Scoring, assistant: AssistantFigures | None) -> Iterator[str]:
     """The figures beside the score, in one sentence."""
     figures = [("information", scoring.information), ("economy", scoring.economy)]
@@ -158,6 +168,8 @@ def _beside(scoring: Scoring, assistant: AssistantFigures | None) -> Iterator[st
     if known:
         text = ", ".join(f"{name} {each.value:.2f}{_interval(each)}" for name, each in known)
         yield f"{text[0].upper()}{text[1:]}."
+        meant = [f"{name}: {_MEANING[name]}" for name, _ in known]
+        yield f"{'; '.join(meant).capitalize()}. In brackets: 95 % intervals."
     for each in () if assistant is None else assistant.native:
         parts = [("utility", each.utility), ("attacks that succeeded", each.attack_success)]
         told = ", ".join(f"{name} {figure.value:.2f}{_interval(figure)}" for name, figure in parts if figure)

@@ -10,6 +10,8 @@ from concord_cli.main import app
 from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
 from tests.kit.failed_runs import GRADES, MINE, YOURS
 
+pytestmark = pytest.mark.usefixtures("research_formats")
+
 HOSTILE = MINE.replace("mine", "\x1b[31m\x9b31m[red]mine[/]")
 
 
@@ -36,7 +38,7 @@ def test_each_trace_has_its_causes_or_what_was_observed_in_it(runs: Path) -> Non
     result = CliRunner().invoke(app, ["explain", str(runs)])
     assert result.exit_code == 0, result.output
     first, second = result.output.split("Not judged")
-    assert "Causes, tied by the graders to what was lost" in first
+    assert "What failed, or cost points" in first
     assert "agent1 and agent2 changed the same lines, so that their work could not be merged (proven, 100.0" in first
     assert "Observed; nobody has shown that it cost anything" in second
     assert "To read first (not blame; unproven)" in second

@@ -82,7 +82,7 @@ def test_a_file_of_several_results_is_read_without_flags(tmp_path: Path) -> None
     assert "check two" in result.stdout
     result = CliRunner().invoke(app, ["report", str(path)])
     assert result.exit_code == 0
-    assert "has 2 results: the page shows that of" in result.stderr
+    assert "has 2 results: that of one is shown" in result.stderr
 
 
 def test_no_flag_is_shown_with_the_type_of_a_value() -> None:

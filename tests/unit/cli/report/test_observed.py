@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord_cli.report.renderer import render
@@ -9,6 +11,8 @@ from concord_evaluator.formats import TraceBuilder
 from concord_evaluator.formats.trace import Origin
 from concord_evaluator.offline import evaluate_trace
 from tests.unit.evaluator.observations.test_diagnosis import run
+
+pytestmark = pytest.mark.usefixtures("research_formats")
 
 CAUSE = "a cause: the graders tie it to what was lost"
 HOSTILE = "<img src=x onerror=alert(1)>"
