@@ -1,10 +1,10 @@
-"""How many pairs `concord gate` plays to find a change, and how often it is wrong: measured by resampling."""
+"""How often `concord gate` and `concord compare` find a difference, and how often they are wrong: by resampling."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from concord_evaluator.statistics import ALPHA, POWER, EProcess
+from concord_evaluator.statistics import ALPHA, POWER, EProcess, compare_paired
 from lab.benchmarks.tables import ResultTable
 
 HISTORIES: Final = 1000
@@ -18,12 +18,15 @@ SPREADS: Final = (0.3, 0.5)
 MOST: Final = {0.2: 300, 0.1: 1500, 0.05: 5000}
 """By effect, the pairs after which a history is given up."""
 
+GAINS: Final = (0.0, 0.1, 0.2, 0.4)
+"""What the second of two compared teams is better by."""
+
 _SEED: Final = 20
 
 
 def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - see `sections.Measure`
     """The tables of power and of errors. The draws are the same in every run."""
-    return [_power_table(), _error_table()]
+    return [_power_table(), _error_table(), _compared_table()]
 
 
 def _power_table() -> ResultTable:
@@ -68,6 +71,42 @@ def _errors(tasks: Sequence[float]) -> tuple[float, float]:
     worse = sum(_stop((-each for each in _equal(tasks, _draw(n))), pairs) <= pairs for n in range(HISTORIES))
     better = sum(_stop(_equal(tasks, _draw(n)), pairs) <= pairs for n in range(HISTORIES))
     return worse / HISTORIES, better / HISTORIES
+
+
+def _compared_table() -> ResultTable:
+    rows = [
+        [f"{tasks} tasks, {runs} runs", *(f"{100 * _called_different(tasks, runs, each):.1f} %" for each in GAINS)]
+        for tasks in (6, 12, 24)
+        for runs in (1, 3, 6)
+    ]
+    return ResultTable(
+        "Differences that a comparison shows",
+        f"Measured by `python -m lab.benchmarks power`: how often `concord compare` calls two teams different, over "
+        f"{HISTORIES} comparisons of each case. Tasks have a uniform chance of being right, to which the "
+        "second team adds a gain. Without a gain, each call is a false alarm: at most 5 % may be.",
+        ("played", *("no gain" if not gain else f"{100 * gain:.0f} points" for gain in GAINS)),
+        rows,
+    )
+
+
+def _called_different(tasks: int, runs: int, gain: float) -> float:
+    """The share of comparisons in which a team is called better or worse."""
+    called = 0
+    for history in range(HISTORIES):
+        draw = _draw(history)
+        chances = [draw.uniform(0, 1 - gain) for _ in range(tasks)]
+        first, second = (_played(chances, runs, more, draw) for more in (0.0, gain))
+        found = compare_paired(first, second)
+        called += found is not None and found.verdict() in {"better", "worse"}
+    return called / HISTORIES
+
+
+def _played(chances: Sequence[float], runs: int, gain: float, draw: Random) -> dict[str, dict[str, list[float]]]:
+    """The outcomes of a team, right or wrong, by task and run."""
+    return {
+        str(task): {str(run): [float(draw.random() < chance + gain)] for run in range(runs)}
+        for task, chance in enumerate(chances)
+    }
 
 
 def _draw(history: int) -> Random:

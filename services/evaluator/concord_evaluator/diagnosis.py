@@ -8,6 +8,7 @@ from concord.assessment.verdict import Cause, CauseKind
 from concord.wire.roster import Roster
 from concord_evaluator.formats import Trace
 from concord_evaluator.observations import acts_of, observe, reading_order, tied
+from concord_evaluator.observations.reading import MAX_RANKED
 from concord_evaluator.offline import evaluate_trace
 
 
@@ -15,8 +16,8 @@ from concord_evaluator.offline import evaluate_trace
 class TraceDiagnosis:
     """What a trace shows of its failure. `outcome`: in [0, 1], None if nobody knows.
 
-    `causes`: those of the trace's verdict. `reading`: only where no cause is shown, and not
-    for a trace that is known to have succeeded.
+    `causes`: those of the trace's verdict. `reading`: all steps, only where no cause is shown,
+    and not for a trace that is known to have succeeded.
     """
 
     trace_id: str
@@ -44,5 +45,5 @@ def diagnose(trace: Trace) -> TraceDiagnosis:
         outcome=outcome,
         causes=causes,
         observations=tied(observations, causes),
-        reading=[] if causes or succeeded else reading_order(acts, trace.task, observations),
+        reading=[] if causes or succeeded else reading_order(acts, trace.task, observations, MAX_RANKED),
     )

@@ -572,6 +572,13 @@ MAX_FOUND: Final = 100
 
 
 def observe(acts: Sequence[Act], task: str = "") -> list[Observation]:
-    """The observations in the acts of a trace, at most `MAX_FOUND` of each finder. `task`: what the team was asked."""
-    found = chain.from_iterable(islice(find(acts), MAX_FOUND) for find in FINDERS)
-    return [*found, *unbrought_values(acts, task)]
+    """The observations in the acts of a trace, at most `MAX_FOUND` of each finder. `task`: what the team was asked.
+
+    A timeout that nobody repaired is one observation, of a timeout.
+    """
+    found = list(chain.from_iterable(islice(find(acts), MAX_FOUND) for find in FINDERS))
+    late = {step for each in found if each.kind is ObservationKind.TIMED_OUT for step in each.steps}
+    once = [
+        each for each in found if each.kind is not ObservationKind.UNREPAIRED_FAILURE or not late.issuperset(each.steps)
+    ]
+    return [*once, *unbrought_values(acts, task)]

@@ -63,7 +63,7 @@ def _ranks(acts: Sequence[Act], task: str) -> Iterator[tuple[int, str]]:
         elif said and following is not None and following.deed is Deed.TOOL and following.result:
             yield _CHECKABLE, "uses a tool"
         else:
-            yield _REST, "stands in the order of time"
+            yield _REST, "follows in time"
         seen.update(*map(values_in, (act.text, act.result)))
 
 

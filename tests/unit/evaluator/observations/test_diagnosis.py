@@ -101,6 +101,6 @@ def test_a_failed_run_without_a_cause_says_what_to_read_first_and_why() -> None:
     [trial] = evaluate_trace(builder.build(), AssessmentConfig()).detail.trials
     assert [(each.step_id, each.reason) for each in trial.reading] == [
         ("2", "is the first to say 382067"),
-        ("1", "stands in the order of time"),
-        ("3", "stands in the order of time"),
+        ("1", "follows in time"),
+        ("3", "follows in time"),
     ]

@@ -81,8 +81,8 @@ FAULTS: Mapping[ObservationKind, tuple[list[Act], list[Act]]] = {
         [did("A", DELIVERED), edits("A", "+x"), did("A", DELIVERED)],
     ),
     ObservationKind.UNREPAIRED_FAILURE: (
-        [uses("A", "search", CALL, error="timeout")],
-        [uses("A", "search", CALL, error="timeout"), uses("B", "search", "other words", "found")],
+        [uses("A", "search", CALL, error="connection refused")],
+        [uses("A", "search", CALL, error="connection refused"), uses("B", "search", "other words", "found")],
     ),
     ObservationKind.REPEATED_ERROR: (
         [uses("A", "search", CALL, error="no such page") for _ in range(3)],
