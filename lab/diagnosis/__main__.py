@@ -16,6 +16,7 @@ from rich.text import Text
 from lab.diagnosis.frozen import FILE, digest_of_rules
 from lab.diagnosis.labels import labels_in
 from lab.diagnosis.measures import against_labels, against_outcomes, cases_in, changed_by_renaming
+from tests.kit.packages import research_formats
 
 MAX_ACCUSED: Final = 0.05
 
@@ -30,7 +31,8 @@ def main() -> int:
         FILE.write_text(f"{digest}\n", encoding="utf-8")
     frozen = FILE.read_text(encoding="utf-8").strip()
     _say(f"rules {digest}" + ("" if digest == frozen else f", not the frozen ones ({frozen})"))
-    return int(any([digest != frozen, *[_measured(folder) for folder in arguments.corpora]]))
+    with research_formats():
+        return int(any([digest != frozen, *[_measured(folder) for folder in arguments.corpora]]))
 
 
 def _say(line: str) -> None:
