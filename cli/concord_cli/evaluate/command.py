@@ -15,13 +15,13 @@ from rich.text import Text
 
 from concord.assessment.recorded_work import Redaction
 from concord.assessment.result_row import ResultRow
+from concord.rows import COMPRESSED
 from concord_cli.display_text import counted, printable, shortened
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, read_expected, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.rows import TraceRows
 from concord_cli.evaluate.table import EvaluatedTraces
-from concord_cli.results_file import COMPRESSED
 from concord_cli.terminal import WIDE, ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.expectations import Expectations, graded
