@@ -49,12 +49,13 @@ async def judge_trace(
 ) -> ResultRow:
     """The row of a trace as from `evaluate_trace`, but with the judgment and the findings of `judge`.
 
-    The judge decides how far the task succeeded. The file does only where the judge could not tell. A model gets the
-    texts of an imported trace only with `imported_content`; else the rules judge.
+    The judge decides how far the task succeeded. The file does, by an outcome or what it declares, only where the judge
+    could not tell. A model gets the texts of an imported trace only with `imported_content`; else the rules judge.
     """
     trace = graded(trace)
-    if trace.grading is not None and trace.grading.source == "recorded":
-        trace = replace(trace, grading=None, task_success=trace.grading.value)
+    if (declared := trace.grading) is not None:
+        known = trace.task_success if declared.value is None else declared.value
+        trace = replace(trace, grading=None, task_success=known)
     plan = _plan(trace, config)
     evaluation = await asyncio.to_thread(_evaluation, plan, trace)
     if trace.imported and not imported_content and judge.without_model is None:

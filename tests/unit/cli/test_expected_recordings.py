@@ -145,3 +145,10 @@ def test_expected_answers_go_with_recordings_only(folder: Path) -> None:
     assert result.exit_code == 2
     assert "a scenario is played" in result.stderr
     assert concord("evaluate", "right", "--rejudge", "--rules", "--expect", "expect.csv").exit_code == 2
+
+
+def test_a_judge_that_cannot_tell_leaves_the_outcome_to_what_the_trace_declares(folder: Path) -> None:
+    folder_of(folder / "told", {"Which?": "Bergen"}, concord__target="Oslo")
+    assert concord("evaluate", "told", "--rejudge", "--rules", "-o", "told.jsonl").exit_code == 0
+    row = json.loads((folder / "told.jsonl").read_text())
+    assert (row["score"], row["detail"]["trials"][0]["grading"]["source"]) == (0.0, "recorded")

@@ -4,10 +4,15 @@ import pytest
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.recorded_work import Redaction
+from concord.trace.otlp import Span, as_attributes, to_step
+from concord.trace.report import Channel, ReportBatch
+from concord.trace.stored_step import SerialisedBatch, TraceBatch
 from concord_evaluator.expectations import Expectations, graded, read_expectations
 from concord_evaluator.formats import redactor
 from concord_evaluator.offline import evaluate_trace
 from tests.kit.recordings import QUESTION, otlp, trace_of
+from tests.kit.traces import TRACE_ID
+from tests.kit.trials import evaluated, plan
 
 
 def read_csv(*lines: str) -> Expectations:
@@ -78,3 +83,28 @@ def test_a_run_that_failed_is_wrong_whatever_it_answered() -> None:
     document = otlp("Bergen", concord__target="Bergen").replace('"attributes"', '"status": {"code": 2}, "attributes"')
     row = evaluate_trace(trace_of(document), AssessmentConfig())
     assert (row.score, row.detail.trials[0].state) == (0.0, "failed")
+
+
+def exported(**attributes: str) -> ReportBatch:
+    """What participant A exports of its work during a trial."""
+    declared = {key.replace("__", "."): value for key, value in attributes.items()}
+    span = Span(
+        trace_id=TRACE_ID, span_id="1" * 16, parent_id="", name="A", scope="s", service="", start_ns=1000, end_ns=2000,
+        client=False, failed=False, message="", address="",
+        attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "A", **declared},
+    )  # fmt: skip
+    step = to_step(span)
+    step.additional_attributes.update(as_attributes(span))
+    written = TraceBatch(batch_id="1", trace_id=TRACE_ID, reporter="A", steps=[step])
+    return SerialisedBatch.of(written).received(Channel.OTLP, authenticated=True)
+
+
+@pytest.mark.parametrize("graded_by_task", [True, False])
+def test_what_a_participant_declares_of_a_live_trial_counts_for_nothing(graded_by_task: bool) -> None:
+    planned = plan("AB", graded=graded_by_task)
+    silent = evaluated(planned, [exported()])
+    telling = evaluated(
+        planned, [exported(concord__target="x", concord__task_id="q", eval__correctness__label="wrong")]
+    )
+    assert telling.grading == silent.grading
+    assert telling.observations == silent.observations
