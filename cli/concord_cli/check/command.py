@@ -63,6 +63,9 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
 
     Raises UsageError, also for rows that cannot be paired; AssessmentError.
     """
+    for path in (arguments.report, arguments.junit, arguments.markdown):
+        if path is not None:
+            prepare_folder(path)
     if arguments.scenario.suffix in RESULTS_SUFFIXES or is_recording(arguments.scenario):
         return _tell(arguments, _of_finished(arguments), progress)
     if arguments.expect is not None:
@@ -71,9 +74,7 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
         raise UsageError("nothing to compare with: give --baseline RESULTS, --against OLD.toml, or both")
     new = local_scenario(arguments.scenario)
     old = None if arguments.against is None else local_scenario(arguments.against)
-    for path in (arguments.output, arguments.report, arguments.junit, arguments.markdown):
-        if path is not None:
-            prepare_folder(path)
+    prepare_folder(arguments.output)
     baseline = None if arguments.baseline is None else _Baseline.of(arguments.baseline)
     gate = Gate(arguments.margin / 100)
     enough = gate.is_of(len({task.id for task in tasks_of(new)}))

@@ -128,10 +128,21 @@ def test_gate_decides_on_folders_of_recordings(
         folder / "half",
         {each: answers[each] for each, answers in zip(QUESTIONS, [RIGHT, RIGHT, RIGHT, WRONG] * 2, strict=True)},
     )
-    words = ["gate", new, "--baseline", "old", "--expect", "expect.csv", "-o", "verdict.json", "--junit", "check.xml"]
+    words = [
+        "gate",
+        new,
+        "--baseline",
+        "old",
+        "--expect",
+        "expect.csv",
+        "-o",
+        "out/verdict.json",
+        "--junit",
+        "out/check.xml",
+    ]
     assert concord(*words, *options).exit_code == code
-    assert json.loads((folder / "verdict.json").read_text())["verdict"] == verdict
-    suite = Xml.parse(folder / "check.xml").getroot()  # noqa: S314 - our own
+    assert json.loads((folder / "out" / "verdict.json").read_text())["verdict"] == verdict
+    suite = Xml.parse(folder / "out" / "check.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == (
         "9",
         str(int(code == 5)),

@@ -46,8 +46,8 @@ def declare(builder: TraceBuilder, spans: Iterable[Span]) -> None:
             continue
         for name, value in _declared(span.attributes):
             found.setdefault(name, value)
-        if not number:  # others judge a step, not the answer
-            scores = _scores(span.attributes)
+        if not number or not span.parent_id:  # others judge a step, not the answer
+            scores = {**_scores(span.attributes), **scores}
     builder.task_id = shortened_id(str(found.get("task_id", "")))
     if "target" in found or "scorer" in found:
         try:
@@ -63,7 +63,6 @@ _NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(SCORER, "scorer"),
 }
 
-
 _MARKS: Final = frozenset(
     (*METADATA, *SCORES, *genai.EVALUATIONS, *(prefix + name for prefix in ("", *METADATA_PREFIXES) for name in _NAMES))
 )
@@ -71,7 +70,8 @@ _MARKS: Final = frozenset(
 
 def _declared(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What attributes declare, also in the metadata that a framework takes along, as `config={"metadata": …}` does."""
-    noted = [entries for key in METADATA if isinstance(entries := _read(attributes.get(key)), dict)]
+    written = [text for key in METADATA if "concord." in (text := str(attributes.get(key, "")))]  # few spans' metadata
+    noted = [entries for text in written if isinstance(entries := _read(text), dict)]
     for name, fact in _NAMES.items():
         for values, key in (
             *((attributes, prefix + name) for prefix in ("", *METADATA_PREFIXES)),

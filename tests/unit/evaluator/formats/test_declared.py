@@ -53,6 +53,13 @@ def test_a_judgment_counts_if_it_is_of_the_answer_and_from_0_to_1(
     assert (grading.value, grading.source) == (value, "nobody" if value is None else "recorded")
 
 
+def test_a_judgment_of_a_step_is_none_of_the_answer() -> None:
+    document = json.loads(otlp("Bergen"))
+    _, inner = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    inner["attributes"].append({"key": "eval.correctness.label", "value": {"stringValue": "correct"}})
+    assert grading_of(json.dumps(document)).value is None
+
+
 def test_a_target_counts_before_a_judgment() -> None:
     assert grading_of(otlp("Bergen", concord__target="Oslo", eval__correctness__label="correct")).value == 0.0
 
