@@ -4,38 +4,20 @@ import gzip
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from pathlib import Path, PurePath
-from typing import IO, Final
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
-import msgspec
 from pydantic import JsonValue, ValidationError
-from pydantic_core import from_json
 
 from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.files import open_regular
+from concord.rows import results_in
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.input_files import reasons
 from concord_cli.output_files import write_text
-
-COMPRESSED: Final = ".gz"
-
-MAX_RESULTS: Final = 48 * 1024 * 1024
-"""Bytes of a document or a line that is read, uncompressed. Reading takes up to nine times as much memory."""
-
-
-_TABLES: Final[Mapping[str, list[object] | None]] = {"metrics": [], "interactions": [], "calls": [], "flow": None}
-"""The parts that are most of a row, with what is read in their place if nobody asks for them."""
-
-_AROUND: Final = frozenset({"results", "detail", "trials", "team_task"})
-"""The parts of a document that have such parts."""
-
-_ELEMENTS: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-"""They leave elements and members as bytes."""
 
 
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
@@ -75,14 +57,10 @@ def rows_in(path: Path, *, tables: bool = True) -> Iterator[ResultRow]:
     """
     seen = list[str]()
     try:
-        with (
-            open_regular(path) as raw,
-            gzip.open(raw) if path.suffix == COMPRESSED else nullcontext(raw) as file,
-        ):
-            for row in _rows(file, form_of(path), _json if tables else _json_without_tables):
-                if row.detail.mode is not Mode.RECORDED:  # equal traces have equal rows
-                    seen.append(row.detail.assessment_id)
-                yield row
+        for row in results_in(path, tables=tables):
+            if row.detail.mode is not Mode.RECORDED:  # equal traces have equal rows
+                seen.append(row.detail.assessment_id)
+            yield row
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UsageError(f"{path}: the compressed data is damaged: {error}") from error
     except OSError as error:
@@ -105,64 +83,11 @@ def _refuse_trace(path: Path) -> None:
             raise UsageError(f"{path}: a trace, not results: run `concord evaluate {path} -o results.json` first")
 
 
-def _rows(file: IO[bytes] | gzip.GzipFile, form: str, parsed: Callable[[bytes], object]) -> Iterator[ResultRow]:
-    """Raises ValueError, also for NaN and infinite numbers, which are not JSON."""
-    if form != ".jsonl":
-        yield from ResultsDocument.model_validate(parsed(_bounded(file.read))).results
-        return
-    while line := _bounded(file.readline):
-        if line.strip():
-            yield ResultRow.model_validate(parsed(line))
-
-
-def _json(content: bytes) -> object:
-    try:
-        return from_json(content, allow_inf_nan=False)
-    except ValueError as error:
-        raise ValueError(f"Invalid JSON: {error}") from error
-
-
-def _json_without_tables(content: bytes) -> object:
-    try:
-        return _without_tables(content.strip(b" \t\r\n"))
-    except (ValueError, msgspec.MsgspecError, RecursionError) as error:
-        _json(content)  # says where in the whole the error is
-        raise ValueError(f"Invalid JSON: {error}") from error
-
-
-def _without_tables(part: bytes | msgspec.Raw) -> object:
-    """Parses what is kept, and passes over the tables, which takes a quarter of the time of parsing all."""
-    first = bytes(memoryview(part)[:1])
-    if first == b"[":
-        return list(map(_without_tables, _ELEMENTS.decode(part)))
-    if first == b"{":
-        return {key: _kept(key, each) for key, each in _MEMBERS.decode(part).items()}
-    return _json(bytes(part))
-
-
-def _kept(key: str, part: msgspec.Raw) -> object:
-    if key in _TABLES:
-        return _TABLES[key]
-    return _without_tables(part) if key in _AROUND else _json(bytes(part))
-
-
-def _bounded(read: Callable[[int], bytes]) -> bytes:
-    content = read(MAX_RESULTS + 1)
-    if len(content) > MAX_RESULTS:
-        raise ValueError(f"more than {MAX_RESULTS} bytes")
-    return content
-
-
 def refuse_copies(path: Path, assessment_ids: Sequence[str]) -> None:
     """Raises UsageError if an id comes twice: a copy of a row would count as another assessment."""
     if len(set(assessment_ids)) < len(assessment_ids):
         [(twice, count)] = Counter(assessment_ids).most_common(1)
         raise UsageError(f"{path}: it has {count} rows of one assessment, {shortened(twice, 120)}: keep one of them")
-
-
-def form_of(path: Path) -> str:
-    """The suffix that says how the rows of a results file are written, whether it is compressed or not."""
-    return PurePath(path.stem).suffix if path.suffix == COMPRESSED else path.suffix
 
 
 def chosen_rows(path: Path, assessment_id: str | None) -> list[ResultRow]:

@@ -10,6 +10,7 @@ arguments=(
 if [[ -n $BASELINE ]]; then arguments+=(--baseline "$BASELINE"); fi
 if [[ -n $AGAINST ]]; then arguments+=(--against "$AGAINST"); fi
 if [[ -n $FAIL_UNDER ]]; then arguments+=(--fail-under "$FAIL_UNDER"); fi
+if [[ -n ${EXPECT:-} ]]; then arguments+=(--expect "$EXPECT"); fi
 if [[ -z ${CONCORD_TASK_SECRET:-} ]]; then unset CONCORD_TASK_SECRET; fi
 
 # Of an earlier step, perhaps.

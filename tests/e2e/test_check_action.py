@@ -38,6 +38,7 @@ def step(folder: Path, scenario: str, baseline: str) -> tuple[int, dict[str, str
         "AGAINST": "",
         "MARGIN": "40",
         "FAIL_UNDER": "",
+        "EXPECT": "",
         "MAX_PAIRS": "40",
         "UNSURE_PASSES": "false",
         "FOLDER": name,

@@ -113,12 +113,14 @@ def test_an_unsure_check_passes_with_a_warning_if_it_may(tmp_path: Path) -> None
 
 
 def test_inputs_become_arguments_as_they_are(tmp_path: Path) -> None:
-    ran = run(tmp_path, 0, scenario="--odd $(name).toml", baseline="a b.json", fail_under="60", task_secret="5e" * 32)
+    inputs = {"baseline": "a b.json", "fail_under": "60", "expect": "the answers.csv", "task_secret": "5e" * 32}
+    ran = run(tmp_path, 0, scenario="--odd $(name).toml", **inputs)
     assert ran.arguments[0] == "check"
     assert ran.arguments[-2:] == ["--", "--odd $(name).toml"]
     pairs = dict(zip(ran.arguments[1:-2:2], ran.arguments[2:-2:2], strict=True))
     assert pairs["--baseline"] == "a b.json"
     assert pairs["--fail-under"] == "60"
+    assert pairs["--expect"] == "the answers.csv"
     assert "--against" not in pairs
     assert ran.secret == "5e" * 32
     assert run(tmp_path, 0).secret is None

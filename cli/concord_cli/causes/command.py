@@ -10,12 +10,12 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from concord.assessment.observations import observation_text
+from concord.assessment.outcome import outcome_of
 from concord.assessment.verdict import Cause, Evidence
 from concord.assessment.verdict_text import deed_text
 from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
-from concord_cli.row_view.outcome import outcome_of
 from concord_cli.terminal import WIDE, output_console, plain_lines
 from concord_evaluator.diagnosis import TraceDiagnosis, diagnose
 from concord_evaluator.formats import FormatError

@@ -22,13 +22,14 @@ from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
 from concord_cli.compare.comparison import compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
+from concord_cli.evaluate.inputs import is_recording, read_expected
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.results_file import read_rows, write_results
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.tasks.secrets import revealed_secret
 from concord_cli.terminal import ProgressLog
 
-RESULTS_SUFFIXES: Final = frozenset({".json", ".jsonl"})
+RESULTS_SUFFIXES: Final = frozenset({".json", ".jsonl", ".gz"})
 """Of results files. A scenario is a TOML file."""
 
 MAX_RUNS: Final = 100
@@ -39,7 +40,8 @@ MAX_RUNS: Final = 100
 class CheckArguments:
     """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles.
 
-    `scenario`: of the new version, or its results file. `as_json`: print the verdict as JSON, too.
+    `scenario`: of the new version, or its results file or recordings. `as_json`: print the verdict as JSON, too.
+    `expect`: a file with the expected answers of recordings.
     """
 
     scenario: Path
@@ -53,6 +55,7 @@ class CheckArguments:
     junit: Path | None
     markdown: Path | None
     as_json: bool = False
+    expect: Path | None = None
 
 
 async def check(arguments: CheckArguments, open_team: OpenTeam, progress: ProgressLog) -> int:
@@ -60,15 +63,18 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
 
     Raises UsageError, also for rows that cannot be paired; AssessmentError.
     """
-    if arguments.scenario.suffix in RESULTS_SUFFIXES:
+    for path in (arguments.report, arguments.junit, arguments.markdown):
+        if path is not None:
+            prepare_folder(path)
+    if arguments.scenario.suffix in RESULTS_SUFFIXES or is_recording(arguments.scenario):
         return _tell(arguments, _of_finished(arguments), progress)
+    if arguments.expect is not None:
+        raise UsageError("--expect has answers of recordings, and a scenario is played: give recordings of both")
     if arguments.baseline is None and arguments.against is None:
         raise UsageError("nothing to compare with: give --baseline RESULTS, --against OLD.toml, or both")
     new = local_scenario(arguments.scenario)
     old = None if arguments.against is None else local_scenario(arguments.against)
-    for path in (arguments.output, arguments.report, arguments.junit, arguments.markdown):
-        if path is not None:
-            prepare_folder(path)
+    prepare_folder(arguments.output)
     baseline = None if arguments.baseline is None else _Baseline.of(arguments.baseline)
     gate = Gate(arguments.margin / 100)
     enough = gate.is_of(len({task.id for task in tasks_of(new)}))
@@ -84,10 +90,10 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
 
 
 def _of_finished(arguments: CheckArguments) -> CheckResult:
-    """The result over two results files. Raises UsageError, AssessmentError."""
+    """The result over results files, or recordings. Raises UsageError, AssessmentError."""
     if arguments.baseline is None or arguments.against is not None:
         raise UsageError("results are compared with results: give --baseline RESULTS, and no --against")
-    old, new = teams = read_teams([arguments.baseline, arguments.scenario])
+    old, new = teams = read_teams([arguments.baseline, arguments.scenario], expected=read_expected(arguments.expect))
     comparison = compare_teams(teams, arguments.margin / 100)
     if not comparison.pairs:
         raise UsageError(f"the two versions cannot be compared: {comparison.warnings[0]}")

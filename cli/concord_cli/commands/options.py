@@ -26,6 +26,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
+Expect = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Expected answers (.csv or .jsonl): trace or task (an id or its text), target, scorer (includes).",
+    ),
+]
 
 
 def checked_url(url: str | None) -> str | None:

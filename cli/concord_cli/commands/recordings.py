@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from concord_cli.commands.options import LOOPBACK, Quiet, checked_url
+from concord_cli.commands.options import LOOPBACK, Expect, Quiet, checked_url
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.extras import needing
@@ -99,6 +99,7 @@ def evaluate(
     graphml: GraphFile = None,
     format_name: Format = None,
     config: ConfigFile = None,
+    expect: Expect = None,
     keep_going: KeepGoing = False,
     redact: Redact = None,
     quiet: Quiet = False,
@@ -108,6 +109,10 @@ def evaluate(
     Writes one row for each trace. Reads trace files, or the traces of an open collector, and needs no service.
     """
     with exit_codes(), needing("concord evaluate", "evaluator"):
+        if expect is not None and (list_traces or watch or rejudge or agreement):
+            raise UsageError(
+                "--expect has code judge the traces: it goes without --list, --watch, --rejudge, --agreement"
+            )
         _check(paths, collector, since, one_of=(list_traces, watch, rejudge, agreement), live=list_traces or watch)
         if list_traces or watch:
             _live(collector or COLLECTOR, since, every if watch else None)
@@ -128,7 +133,7 @@ def evaluate(
 
             options = (paths or [], format_name, config, output, graphml, keep_going, quiet)
             with terminable() as reraise:
-                evaluate_traces(EvaluateArguments(*options, _redaction(redact)), collector, since, reraise)
+                evaluate_traces(EvaluateArguments(*options, _redaction(redact), expect), collector, since, reraise)
 
 
 def _live(collector: str, since: str | None, every: float | None) -> None:

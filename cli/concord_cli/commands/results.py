@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from concord_cli.commands.options import RESULTS_FILE, AsJson, OpenPage, Verbose, say_where
+from concord_cli.commands.options import RESULTS_FILE, AsJson, Expect, OpenPage, Verbose, say_where
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs, needing
@@ -103,7 +103,12 @@ def _say_index(page: Path, unreadable: list[str], *, open_page: bool) -> None:
 
 
 def compare(
-    results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files to compare, one per team.")],
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS", help="Results files to compare, one per team; or files of traces, or folders of them."
+        ),
+    ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file to write the comparison to.")] = None,
     reference: Annotated[
         list[Path] | None,
@@ -112,9 +117,10 @@ def compare(
             help="Results of the sample agent (`concord run SCENARIO --sample`): shown in their kind, and not ranked.",
         ),
     ] = None,
+    expect: Expect = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare finished results, task by task.
+    """Compare finished results or recordings, task by task.
 
     Shows differences with intervals over the shared tasks, and a ranking. Two files are compared in their order, with
     their tasks and causes. Exit codes are then 0 if the second is shown to be better, 5 if it is shown to be worse, and
@@ -123,19 +129,22 @@ def compare(
     with exit_codes(), needing("concord compare", "evaluator"):
         from concord_cli.compare.command import compare as compare_results
 
-        raise typer.Exit(compare_results(results, output, reference or (), as_json=as_json))
+        raise typer.Exit(compare_results(results, output, reference or (), expect, as_json=as_json))
 
 
 NewVersion = Annotated[
     Path,
     typer.Argument(
         metavar="SCENARIO",
-        help="Scenario file (TOML) of the new version, with its config, or its results file to play nothing.",
+        help="Scenario file (TOML) of the new version, with its config; or, to play nothing, its results "
+        "file, file of traces or folder of recordings.",
     ),
 ]
 Baseline = Annotated[
     Path | None,
-    typer.Option(metavar="RESULTS", help="Results file of the old version, whose puzzles are played again."),
+    typer.Option(
+        metavar="RESULTS", help="Results file of the old version, whose puzzles are played again; or its recordings."
+    ),
 ]
 Against = Annotated[
     Path | None,
@@ -173,11 +182,12 @@ def gate(
     results: PlayedFile = RESULTS_FILE.parent / "gate.json",
     junit: JUnitFile = None,
     markdown: MarkdownFile = None,
+    expect: Expect = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell whether a new version of a team is worse than the old one.
 
-    Plays both versions until the answer is sure, or reads two results files.
+    Plays both versions until the answer is sure, or reads two results files, or recordings of both.
 
     Exit codes: 0 better, or shown not to be worse by more than the margin; 5 shown to be worse, or below --fail-under;
     3 nothing is shown, with the number of pairs that would do; 1 could not run; 2 invalid command line, or results that
@@ -197,7 +207,7 @@ def gate(
 
             arguments = CheckArguments(
                 *(scenario, baseline, against, margin, fail_under, most_pairs),
-                *(results, output, junit, markdown, as_json),
+                *(results, output, junit, markdown, as_json, expect),
             )
             raise typer.Exit(execute(check(arguments, LocalTeams(progress).open, progress)))
 

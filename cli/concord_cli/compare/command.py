@@ -16,6 +16,7 @@ from concord_cli.compare.comparison import Comparison, PairLine, TeamLine, compa
 from concord_cli.compare.teams import read_teams
 from concord_cli.display_text import counted
 from concord_cli.errors import UsageError
+from concord_cli.evaluate.inputs import read_expected
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.terminal import output_console, plain_lines, plain_table
 from concord_evaluator.statistics import fewest_tasks
@@ -34,11 +35,16 @@ FEWEST, MOST = 2, 20
 
 
 def compare(
-    results: Sequence[Path], output: Path | None, references: Sequence[Path] = (), *, as_json: bool = False
+    results: Sequence[Path],
+    output: Path | None,
+    references: Sequence[Path] = (),
+    expect: Path | None = None,
+    *,
+    as_json: bool = False,
 ) -> int:
     """Prints the comparison of the teams in these files as tables or as JSON, writes it, and returns the exit code.
 
-    `references`: the files of the sample agent.
+    `references`: the files of the sample agent. `expect`: a file with the expected answers of recordings.
 
     Raises UsageError for an invalid results file, or too few or too many of them; AssessmentError if there is nothing
     to compare or the output cannot be written.
@@ -48,7 +54,7 @@ def compare(
         raise UsageError(f"expected {fewest} to {MOST} results files, got {len(results)}")
     if output is not None:
         prepare_folder(output)
-    comparison = compare_teams(read_teams(results, references))
+    comparison = compare_teams(read_teams(results, references, read_expected(expect)))
     if output is not None:
         write_text(output, comparison.model_dump_json(indent=2) + "\n")
     if as_json:

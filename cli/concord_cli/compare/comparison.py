@@ -306,10 +306,22 @@ def _of_pairs(pairs: Iterable[PairLine]) -> Iterator[str]:
             )
 
 
+def _unpaired(teams: Sequence[Team]) -> Iterator[str]:
+    """How many recordings have no counterpart in another team, and of how many of them the text tells nothing."""
+    for team in teams if teams[0].kind.basis == "recorded" else ():
+        others = {task for other in teams if other is not team for task in other.scores}
+        alone = {task: sum(map(len, seeds.values())) for task, seeds in team.scores.items() if task not in others}
+        if alone:
+            alike = sum(n for task, n in alone.items() if task in team.ambiguous)
+            why = f", {alike} because several have the same task text and no `concord.task_id`" if alike else ""
+            yield f"{team.name}: {counted(sum(alone.values()), 'trace')} in no pair{why}."
+
+
 def _warnings(teams: Sequence[Team], pairs: Sequence[PairLine]) -> Iterator[str]:
     """Warnings about the figures."""
     yield from _ranked_apart(teams)
     yield from _of_pairs(pairs)
+    yield from _unpaired(teams)
     if len({team.shared_process for team in teams}) > 1:
         yield (
             "Teams whose seats share one process are ranked apart and not compared with others: their messages are "

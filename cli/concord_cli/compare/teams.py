@@ -1,6 +1,6 @@
 """The teams to compare, read from results files, and whether their scores can be compared."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,14 @@ from concord.assessment import Mode
 from concord.assessment.result_row import Basis, ControlRecord, Figure, RankingKind, ResultRow
 from concord.assessment.results import Observability, TrialRecord
 from concord.assessment.verdict import Estimate
-from concord_cli.display_text import shortened
+from concord_cli.display_text import on_one_line, shortened
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.results_file import rows_in
+from concord_cli.evaluate.inputs import is_recording
+from concord_cli.evaluate.rows import rows_of
 from concord_cli.row_view.score import UNWEIGHTED
+from concord_evaluator.expectations import Expectations
+from concord_evaluator.formats.trace import shortened_id
+from concord_evaluator.offline import TASK_ID
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40
@@ -47,7 +51,8 @@ class Team:
     `information`, `economy`, `lift`: the figures of its rows over the trials that have them, with an interval if there
     is one row; `shared_process`: whether one participant takes several seats in any of the trials; `reference`: whether
     it is the sample agent, which is shown and not ranked; `observability`: the most that any of the rows says could be
-    seen of calls, None if there was nothing to observe; `rows`: all of them.
+    seen of calls, None if there was nothing to observe; `rows`: all of them; `ambiguous`: tasks of recorded traces
+    without an id whose text another trace has as well.
     """
 
     name: str
@@ -70,6 +75,7 @@ class Team:
     reference: bool = False
     observability: Observability | None = None
     rows: tuple[ResultRow, ...] = ()
+    ambiguous: frozenset[str] = frozenset()
 
     @property
     def latency_avg_ms(self) -> float | None:
@@ -85,8 +91,11 @@ class Team:
         return sorted(set(planned) - {each.shard_index for each in stated})
 
 
-def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list[Team]:
-    """A team for each results file, named after the file. `references`: the files of the sample agent.
+def read_teams(
+    results: Sequence[Path], references: Sequence[Path] = (), expected: Expectations | None = None
+) -> list[Team]:
+    """A team for each results file, file of traces or folder of recordings, named after it. `references`: the files of
+    the sample agent. `expected`: answers of the recordings.
 
     Raises UsageError, also if the scores are of different kinds or a row has planted faults; AssessmentError for a team
     without a score.
@@ -96,12 +105,14 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
         raise UsageError("a results file is given twice: give each file once")
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
-    rows = {path: [_compared(row) for row in rows_in(path, tables=False)] for path in paths}
+    if expected is not None and not any(map(is_recording, paths)):
+        raise UsageError("--expect has answers of recordings, and these are results files: evaluate their traces again")
+    rows = {path: [_compared(row) for row in rows_of(path, expected)] for path in paths}
     if harmed := [str(path) for path, of_file in rows.items() if any(row.detail.planted_faults for row in of_file)]:
         raise UsageError(f"rows with planted faults are never ranked: {', '.join(harmed)}")
-    kind = _common_kind(rows)
+    kind, repeated = _common_kind(rows), _repeated_texts(rows.values())
     return [
-        _team(name, path, rows[path], kind, reference=number >= len(results))
+        _team(name, path, rows[path], kind, repeated, reference=number >= len(results))
         for number, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
 
@@ -109,7 +120,12 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
 def _compared(row: ResultRow) -> ResultRow:
     """The row without its other lists, which no comparison reads either. They take much memory."""
     trials = [
-        _without_lists(trial).model_copy(update={"team_task": trial.team_task and _without_lists(trial.team_task)})
+        _without_lists(trial).model_copy(
+            update={
+                "team_task": trial.team_task and _without_lists(trial.team_task),
+                "work": trial.work and _without_lists(trial.work),
+            }
+        )
         for trial in row.detail.trials
     ]
     detail = _without_lists(row.detail, kept="infrastructure").model_copy(update={"trials": trials})
@@ -140,16 +156,18 @@ def _kind(row: ResultRow) -> ScoreKind:
     return ScoreKind(row.detail.scoring.version, row.detail.scoring.basis)
 
 
-def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, reference: bool) -> Team:
+def _team(
+    name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, repeated: frozenset[str], *, reference: bool
+) -> Team:
     scores: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    counted = list(_counted(rows))
+    counted = list(_counted(rows, repeated))
     if all(each.trial.overall_score is None for each in counted):
-        raise AssessmentError(
-            f"{path}: {'all of its trials are unjudged' if counted else 'it contains no trial with a score'}"
-        )
+        traces = any(row.detail.mode is Mode.RECORDED for row in rows)
+        unjudged = "all of its trials are unjudged" + (": --expect FILE gives the expected answers" if traces else "")
+        raise AssessmentError(f"{path}: {unjudged if counted else 'it contains no trial with a score'}")
     for task, puzzle, trial in counted:
         scores[task][puzzle].append(trial.overall_score or 0.0)
-    unjudged = sum(each.trial.overall_score is None for each in counted)
+    n_unjudged = sum(each.trial.overall_score is None for each in counted)
     latencies = [(row.detail.latency_metrics.avg, row.detail.latency_metrics.n) for row in rows]
     return Team(
         name=name,
@@ -157,8 +175,8 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, 
         kind=kind,
         scores=scores,
         passed=tuple(each.trial.passed is True for each in counted),
-        unjudged=unjudged,
-        lost=max(0, sum(row.detail.scoring.unjudged for row in rows) - unjudged),
+        unjudged=n_unjudged,
+        lost=max(0, sum(row.detail.scoring.unjudged for row in rows) - n_unjudged),
         infrastructure_failures=sum(len(row.detail.infrastructure) for row in rows),
         latencies_ms=tuple((average, n) for average, n in latencies if average is not None),
         rules=frozenset(_rules(row) for row in rows if row.detail.trials),
@@ -172,6 +190,7 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, 
         reference=reference,
         observability=most_observed(rows),
         rows=tuple(rows),
+        ambiguous=frozenset(each.task for each in counted if _text(each.trial) in repeated),
     )
 
 
@@ -225,8 +244,28 @@ class _Counted(NamedTuple):
     trial: TrialRecord
 
 
-def _counted(rows: Iterable[ResultRow]) -> Iterator[_Counted]:
-    """The trials that count. A recorded trace is a task of its own, named by its id.
+def _text(trial: TrialRecord) -> str:
+    """The text of a recorded task without an id; "" if it is not known."""
+    return "" if trial.task_id != TASK_ID or trial.work is None else trial.work.task.strip()
+
+
+def _repeated_texts(files: Iterable[Sequence[ResultRow]]) -> frozenset[str]:
+    """The texts of recorded tasks without ids that several traces of a file have, so that they pair no traces."""
+    texts = (Counter(filter(None, (_text(trial) for row in rows for trial in row.detail.trials))) for rows in files)
+    return frozenset(text for counts in texts for text, n in counts.items() if n > 1)
+
+
+def _task(row: ResultRow, trial: TrialRecord, repeated: frozenset[str]) -> str:
+    """The name of a trial's task. A recorded trace has the id of its task, else the task's text if no other trace has
+    it as well, else its own id."""
+    if row.detail.mode is not Mode.RECORDED or trial.task_id != TASK_ID:
+        return trial.task_id
+    text = _text(trial)
+    return shortened_id(on_one_line(text)) if text and text not in repeated else row.detail.assessment_id
+
+
+def _counted(rows: Iterable[ResultRow], repeated: frozenset[str]) -> Iterator[_Counted]:
+    """The trials that count.
 
     An unscored trial counts if the row's own score counts it; rows of version 1 do not.
     Trials of controls do not count.
@@ -238,8 +277,7 @@ def _counted(rows: Iterable[ResultRow]) -> Iterator[_Counted]:
                 and not trial.is_control
                 and (trial.overall_score is not None or row.detail.scoring.unjudged)
             ):
-                recorded = row.detail.mode is Mode.RECORDED
-                yield _Counted(row.detail.assessment_id if recorded else trial.task_id, _puzzle(row, trial), trial)
+                yield _Counted(_task(row, trial, repeated), _puzzle(row, trial), trial)
 
 
 def _puzzle(row: ResultRow, trial: TrialRecord) -> str:

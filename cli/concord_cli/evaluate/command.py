@@ -15,15 +15,16 @@ from rich.text import Text
 
 from concord.assessment.recorded_work import Redaction
 from concord.assessment.result_row import ResultRow
-from concord_cli.display_text import counted, printable
+from concord.rows import COMPRESSED
+from concord_cli.display_text import counted, printable, shortened
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
-from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
+from concord_cli.evaluate.inputs import find_inputs, read_config, read_expected, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.rows import TraceRows
 from concord_cli.evaluate.table import EvaluatedTraces
-from concord_cli.results_file import COMPRESSED
 from concord_cli.terminal import WIDE, ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
+from concord_evaluator.expectations import Expectations, graded
 from concord_evaluator.formats import FORMATS, FormatError, Trace, redactor
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import METRICS
@@ -42,7 +43,7 @@ SPLIT = "Concord evaluates each part as a separate trace (to evaluate them as on
 
 @dataclass(frozen=True, slots=True)
 class EvaluateArguments:
-    """The arguments of the command. `paths`: files, folders, or `-` for standard input."""
+    """The arguments of the command. `paths`: files, folders, or `-` for standard input. `expect`: a file."""
 
     paths: Sequence[Path]
     format_name: str | None
@@ -52,6 +53,7 @@ class EvaluateArguments:
     keep_going: bool
     quiet: bool
     redaction: Redaction | None = None
+    expect: Path | None = None
 
 
 def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
@@ -72,7 +74,8 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     if (idle := without_effect(config)) and not arguments.quiet:
         _print_line(errors, f"{arguments.config}: ignored, no effect on recorded traces: {', '.join(idle)}")
     rows = TraceRows(config)
-    evaluation = _Evaluation(arguments, rows, partial(_print_line, errors), reraise)
+    expected = read_expected(arguments.expect)
+    evaluation = _Evaluation(arguments, rows, partial(_print_line, errors), reraise, expected)
     with (
         closing(rows),
         without_garbage_collection(),  # `TraceRows` collects it rarely
@@ -91,6 +94,9 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
             raise AssessmentError("no trace found in the input")
     if not arguments.quiet:
         _show(evaluation.found, [file for file in files if file not in evaluation.files_left_out])
+        if expected is not None and (unused := expected.unused):
+            listed = ", ".join(shortened(each, 60) for each in unused[:3]) + (", …" if unused[3:] else "")
+            _print_line(errors, f"{arguments.expect}: no trace for {counted(len(unused), 'expected answer')}: {listed}")
         if (output := arguments.output) is not None and output.suffix != COMPRESSED and output.stat().st_size > LARGE:
             size = output.stat().st_size / 1e6
             _print_line(errors, f"{output} has {size:.0f} MB: {output.name}{COMPRESSED} would have a tenth")
@@ -128,6 +134,7 @@ class _Evaluation:
     rows: TraceRows
     report: Callable[[str], None]
     reraise: Callable[[], None]
+    expected: Expectations | None = None
     found: EvaluatedTraces = field(default_factory=EvaluatedTraces)
     files_left_out: list[Path] = field(default_factory=list)
     unrecognised: list[Path] = field(default_factory=list)
@@ -168,7 +175,7 @@ class _Evaluation:
             first = self._files_of.setdefault(trace.trace_id, file)
             if first != file and not self.arguments.quiet:
                 self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
-            yield self._redact(trace)
+            yield self._redact(graded(trace, self.expected))
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         unrecognised = isinstance(error, UnrecognisedFileError)

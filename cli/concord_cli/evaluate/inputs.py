@@ -9,7 +9,8 @@ from typing import Final, NamedTuple, NoReturn
 from concord.assessment import AssessmentConfig
 from concord.files import open_regular, unknown_key
 from concord_cli.errors import UsageError
-from concord_cli.input_files import json_of, toml_of, validated
+from concord_cli.input_files import content_of, json_of, toml_of, validated
+from concord_evaluator.expectations import Expectations, read_expectations
 from concord_evaluator.formats import (
     FORMATS,
     Folder,
@@ -118,6 +119,18 @@ def traces_in(
         raise FormatError(str(error.filename or path), None, f"cannot be read: {error.strerror}") from error
 
 
+def is_recording(path: Path) -> bool:
+    """Whether a path has traces: a folder, or a file of a known format that is no results file."""
+    if path.is_dir():
+        return True
+    try:
+        with open_regular(path) as stream:
+            head = Source(str(path), stream).head
+            return not _is_results(head.json_keys) and bool(recognised_by(head))
+    except (OSError, FormatError):
+        return False
+
+
 def _is_results(keys: frozenset[str]) -> bool:
     """Whether these are the first keys of a results document, or of a row."""
     return keys >= {"participants", "results"} or keys >= {"pass_rate", "time_used", "task_rewards"}
@@ -145,6 +158,23 @@ def read_config(path: Path | None) -> AssessmentConfig:
         unknown = (f"{key}: {unknown_key(key, [AssessmentConfig])}" for key in config.unknown_keys)
         raise UsageError(f"{path}: {'; '.join(unknown)}")
     return config
+
+
+MAX_EXPECTED: Final = 64 << 20
+"""Bytes of a file of expected answers."""
+
+
+def read_expected(path: Path | None) -> Expectations | None:
+    """The expected answers in a file, `.csv` or `.jsonl`; None without a file. Raises UsageError."""
+    if path is None:
+        return None
+    if path.suffix not in {".csv", ".jsonl"}:
+        raise UsageError(f"{path}: unknown file type: use .csv or .jsonl, with trace or task, target and scorer")
+    try:
+        lines = content_of(path, MAX_EXPECTED).decode("utf-8-sig").splitlines(keepends=True)
+        return read_expectations(lines, as_csv=path.suffix == ".csv")
+    except ValueError as error:
+        raise UsageError(f"{path}:{error}") from error
 
 
 def without_effect(config: AssessmentConfig) -> list[str]:

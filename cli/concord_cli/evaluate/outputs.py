@@ -11,10 +11,10 @@ import networkx as nx
 from pydantic_core import to_json
 
 from concord.assessment.result_row import ResultRow
+from concord.rows import COMPRESSED, form_of
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.output_files import output_file, prepare_folder
-from concord_cli.results_file import COMPRESSED, form_of
 
 _LEVEL: Final = 6
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.#-]")

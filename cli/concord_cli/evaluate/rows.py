@@ -6,13 +6,18 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 from threading import Thread
 from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
+from concord_cli.errors import UsageError
+from concord_cli.evaluate.inputs import find_inputs, is_recording, traces_in
+from concord_cli.results_file import rows_in
+from concord_evaluator.expectations import Expectations, graded
 from concord_evaluator.formats import FormatError, Trace
 from concord_evaluator.offline import evaluate_trace
 
@@ -97,6 +102,22 @@ class TraceRows:
 
             self._pool = ProcessPoolExecutor(self._helpers, get_context("spawn"), _prepare, (os.getpid(),))
         return self._pool
+
+
+def rows_of(path: Path, expected: Expectations | None) -> Iterator[ResultRow]:
+    """The rows of a results file, without their tables, or those of recordings: a file of traces, or a folder.
+
+    `expected`: answers of the recordings. Raises UsageError, also for a file in the folder that is no trace.
+    """
+    if not is_recording(path):
+        yield from rows_in(path, tables=False)
+        return
+    try:
+        with closing(TraceRows(AssessmentConfig())) as rows:
+            for file in find_inputs([path]).paths:
+                yield from rows.of(graded(trace, expected) for trace in traces_in(file, None))
+    except FormatError as error:
+        raise UsageError(str(error)) from error
 
 
 def processors() -> int:

@@ -10,6 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from concord.assessment.result_row import ResultRow
+from concord.assessment.results import Grading
 from concord.trace.attributes import EdgeKind
 from concord_cli.display_text import counted
 from concord_cli.row_view.flows import coordination_label
@@ -29,6 +30,19 @@ MAX_FAILURES: Final = 5
 """Limit of the failures named; the others are counted."""
 
 
+_BY_NOBODY: Final = "not judged"
+_BY_FILE: Final = "as the file says"
+
+
+def _by_whom(grading: Grading | None) -> str:
+    """Who judged a trace: `by includes, declared in the trace`."""
+    if grading is None or grading.value is None:
+        return _BY_NOBODY
+    if grading.scorer is None:
+        return _BY_FILE
+    return f"by {grading.scorer}" + (f", {grading.reason}" if grading.reason else "")
+
+
 def _table() -> Table:
     figures = (Column(each, justify="right") for each in ("agents", "calls", "failed", "repeated", "tokens", "score"))
     return plain_table(Column("trace", overflow="fold"), *figures)
@@ -43,6 +57,7 @@ class EvaluatedTraces:
     _calls: int = 0
     """Of the traces without a line."""
     _have_teams: bool = False
+    _judged: Counter[str] = field(default_factory=Counter)
     _shapes: list[tuple[str, str]] = field(default_factory=list)
     _failures: Counter[str] = field(default_factory=Counter)
     _kinds: Counter[str] = field(default_factory=Counter)
@@ -66,6 +81,7 @@ class EvaluatedTraces:
         if self.count < MAX_SHAPES:
             self._shapes.append((detail.assessment_id, _shape(row)))
         self.count += 1
+        self._judged.update(_by_whom(trial.grading) for trial in detail.trials)
         self._have_teams |= agents > 1
         for call in calls:
             self._kinds.update(call.kinds)
@@ -84,6 +100,8 @@ class EvaluatedTraces:
         if (rest := self.count - MAX_LINES) > 0:
             more = f"{counted(rest, 'more trace')} with {counted(self._calls, 'call')}"
             yield Text(f"and {more}: write the rows with -o, and `concord report` shows all on one page")
+        if self._judged.keys() - {_BY_NOBODY, _BY_FILE}:
+            yield Text(f"\nOutcomes: {', '.join(f'{traces} {by}' for by, traces in self._judged.most_common())}")
         if self._failures:
             yield Text("\nFailed, as the traces tell", style="bold")
             for text, times in self._failures.most_common(MAX_FAILURES):

@@ -74,8 +74,14 @@ class _Line(BaseModel):
 
     def of(self, trace: Trace) -> Trace:
         """The trace with the line's task and answer, and without the trace's own record of success."""
-        task = trace.task if self.task is None else self.task
-        return replace(trace, task=task, answer=trace.answer if self.answer is None else self.answer, task_success=None)
+        return replace(
+            trace,
+            task=trace.task if self.task is None else self.task,
+            answer=trace.answer if self.answer is None else self.answer,
+            task_success=None,
+            expected=None,
+            grading=None,
+        )
 
 
 def read_labelled(path: Path) -> list[LabelledTrace]:

@@ -12,11 +12,11 @@ import typer
 
 from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
+from concord.rows import COMPRESSED, lines_of
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.report.renderer import render, render_document
-from concord_cli.results_file import COMPRESSED, chosen_rows, rows_in
-from concord_cli.row_table import lines_of
+from concord_cli.results_file import chosen_rows, rows_in
 from concord_cli.row_view.metrics import installed_definitions
 from concord_cli.row_view.scope import scope_of
 

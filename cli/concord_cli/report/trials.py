@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from concord.assessment.outcome import outcome_of
 from concord.assessment.results import Grading, StepCounts, TrialRecord
 from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
@@ -12,7 +13,6 @@ from concord_cli.report.calls import MAX_CALLS, CallName, Listing, by_step_id, n
 from concord_cli.report.journey import Journey, Knowledge, draw_journey, knowledge_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.report.work import ObservedView, WorkView, failures_in, observed_in, work_view
-from concord_cli.row_view.outcome import outcome_of
 from concord_cli.row_view.score import CONTROLS, JUDGED_BY, grading_source_text
 from concord_cli.row_view.table import Cell, Column, Table, table_of
 

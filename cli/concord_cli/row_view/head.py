@@ -8,13 +8,13 @@ from typing import Final
 
 from concord.assessment import Mode
 from concord.assessment.cost import Cost
+from concord.assessment.outcome import outcome_of
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import SubScore, TrialRecord
 from concord.assessment.verdict_text import known_text, outcome_text
 from concord_cli.display_text import counted, named, on_one_line, shortened
 from concord_cli.number_text import duration, figure
 from concord_cli.row_view.flows import coordination_label
-from concord_cli.row_view.outcome import outcome_of
 from concord_cli.row_view.scope import Scope
 from concord_cli.row_view.score import UNWEIGHTED, part_notes
 

@@ -15,9 +15,10 @@ from concord.assessment.table import listed
 from concord.bundle import Bundle, BundleError, contents_of, read_bundle
 from concord.files import read_bounded
 from concord.json_text import json_decoder
+from concord.rows import MAX_RESULTS
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
-from concord_cli.results_file import MAX_RESULTS, refuse_copies
+from concord_cli.results_file import refuse_copies
 from concord_cli.verify.differences import canonical_json, differences
 from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement

@@ -1,6 +1,7 @@
 """Evaluation without services: turns a trace into a row with the functions that the workers use."""
 
 import asyncio
+from dataclasses import replace
 from typing import Final
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
@@ -13,6 +14,7 @@ from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry, new_step_id
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.expectations import graded
 from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
 from concord_evaluator.observations import acts_of, causes_of_parts
@@ -35,6 +37,7 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
     `config`: its evaluators, metrics, thresholds, evidence and roster count. Entries of its roster override those of
     the trace.
     """
+    trace = graded(trace)
     plan = _plan(trace, config)
     evaluation = _evaluation(plan, trace)
     asked = JUDGE in config.chosen_evaluators((JUDGE,))
@@ -46,9 +49,13 @@ async def judge_trace(
 ) -> ResultRow:
     """The row of a trace as from `evaluate_trace`, but with the judgment and the findings of `judge`.
 
-    The judge decides how far the task succeeded. The file does only where the judge could not tell. A model gets the
-    texts of an imported trace only with `imported_content`; else the rules judge.
+    The judge decides how far the task succeeded. The file does, by an outcome or what it declares, only where the judge
+    could not tell. A model gets the texts of an imported trace only with `imported_content`; else the rules judge.
     """
+    trace = graded(trace)
+    if (declared := trace.grading) is not None:
+        known = trace.task_success if declared.value is None else declared.value
+        trace = replace(trace, grading=None, task_success=known)
     plan = _plan(trace, config)
     evaluation = await asyncio.to_thread(_evaluation, plan, trace)
     if trace.imported and not imported_content and judge.without_model is None:
@@ -62,7 +69,9 @@ async def judge_trace(
 
 
 def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
-    failure = trace.failure if trace.task_success is None else ""
+    grading = trace.grading
+    stated = trace.task_success is not None or (grading is not None and grading.source == "recorded")
+    failure = "" if stated else trace.failure
     outcome = TrialOutcome(
         trial_id=TRIAL_ID,
         state="failed" if failure else "completed",
@@ -71,7 +80,7 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
         time_used=trace.duration_s,
     )
     done = None if trace.task_success is None else float(trace.task_success == 1)
-    evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done)
+    evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done, grading=grading)
     causes = tuple(causes_of_parts(evaluation.observations, trace.parts)) or evaluation.causes
     roster = Roster(plan.roster)
     work = recorded_work(trace.batches, roster, trace.task)
@@ -101,14 +110,15 @@ def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgme
 
 
 def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:
+    task_id = trace.task_id or TASK_ID
     return AssessmentPlan(
         assessment_id=trace.trace_id,
         started_at=trace.started_at,
         mode=Mode.RECORDED,
         config=config,
-        tasks=[TaskSpec(id=TASK_ID, text=trace.task or trace.trace_id)],
+        tasks=[TaskSpec(id=task_id, text=trace.task or trace.trace_id)],
         roster=_joined_roster(trace.roster, config.roster),
-        trials=[TrialSpec(trial_id=TRIAL_ID, task_id=TASK_ID, run=1, seed=config.seed, trace_id=trace.trace_id)],
+        trials=[TrialSpec(trial_id=TRIAL_ID, task_id=task_id, run=1, seed=config.seed, trace_id=trace.trace_id)],
     )
 
 

@@ -379,7 +379,11 @@ def test_missing_shards_cause_a_warning(tmp_path: Path) -> None:
 def test_the_ids_of_recorded_traces_identify_their_tasks(tmp_path: Path) -> None:
     def traces(shift: float) -> list[ResultRow]:
         return [
-            row(assessment_id=f"trace-{n}", mode=Mode.RECORDED, trials=[trial(overall_score=each + shift)])
+            row(
+                assessment_id=f"trace-{n}",
+                mode=Mode.RECORDED,
+                trials=[trial(task_id="trace", overall_score=each + shift)],
+            )
             for n, each in enumerate(HARDNESS)
         ]
 

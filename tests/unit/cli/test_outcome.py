@@ -2,12 +2,12 @@
 
 import pytest
 
+from concord.assessment.outcome import outcome_of
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Grading, TrialRecord
+from concord.rows import lines_of
 from concord_cli.causes.command import _lines as explained
 from concord_cli.report.page import page_of
-from concord_cli.row_table import lines_of
-from concord_cli.row_view.outcome import outcome_of
 from concord_evaluator.diagnosis import TraceDiagnosis
 from tests.kit.team_rows import ground_truth, half_judged, mesh_of_five, star_of_five, unjudged_and_unseen
 from tests.unit.cli.rows import row, trial

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from concord.assessment.recorded_work import RecordedWork, SaidStep
 from concord.assessment.result_row import ResultRow, ResultsDocument
+from concord.rows import lines_of
 from concord_cli.main import app
-from concord_cli.row_table import lines_of
 from tests.kit import team_rows, team_task_rows
 
 

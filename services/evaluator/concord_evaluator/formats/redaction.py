@@ -59,6 +59,8 @@ class Redactor:
             task=self._text(trace.task),
             answer=self._text(trace.answer),
             failure=self._failure(trace.failure),
+            expected=None,
+            grading=trace.grading and trace.grading.model_copy(update={"answers": []}),
         )
 
     def _batch(self, batch: ReportBatch) -> ReportBatch:

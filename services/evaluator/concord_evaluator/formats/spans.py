@@ -10,6 +10,7 @@ from concord.trace.report import Channel
 from concord.trace.stored_step import Step
 from concord_evaluator.failures import failures_in
 from concord_evaluator.formats.activations import find_activations
+from concord_evaluator.formats.declared import declare
 from concord_evaluator.formats.doubts import MAX_NAMED, doubts_of, doubts_of_file
 from concord_evaluator.formats.source import Source, UnrecognisedError
 from concord_evaluator.formats.span_recordings import (
@@ -104,6 +105,7 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
         except (ValueError, ArithmeticError):
             with source.record(recording.lines[span.span_id]):
                 raise
+    declare(builder, (tree.spans[span_id] for span_id in order))
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
             message = texts.of_heads[edge.head.span_id].output

@@ -5,6 +5,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from concord.trace.otlp.genai import EVALUATIONS, SCORES, TARGET, TASK_ID
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head
 from concord_evaluator.formats.trace_stores import SPAN_ID_BYTES, TRACE_ID_BYTES, Fields, Row, Store, listed, parsed
@@ -49,10 +50,13 @@ def _observations(value: JsonValue) -> list[JsonValue]:
     if not isinstance(value, dict):
         raise ValueError("not an object")
     trace = value.get("trace")
-    session = (trace if isinstance(trace, dict) else value).get("sessionId")
+    whole = trace if isinstance(trace, dict) else value
+    of_trace = [each for each in listed(whole, "scores") or () if isinstance(each, dict)]
+    scores = {str(each.get("name")): each.get("value") for each in of_trace if not each.get("observationId")}
+    shared: dict[str, JsonValue] = {"sessionId": whole.get("sessionId"), "scores": scores or None}
     for key in ("observations", "data"):
         if (found := listed(value, key)) is not None:
-            return [{"sessionId": session, **each} if isinstance(each, dict) else each for each in found]
+            return [{**shared, **each} if isinstance(each, dict) else each for each in found]
     return [value]
 
 
@@ -83,6 +87,7 @@ LANGFUSE: Final = Store(
             "langfuse.observation.usage_details": "usageDetails usage_details",
             "metadata": "metadata",
             "session.id": "sessionId session_id",
+            SCORES[0]: "scores",
         },
         needed=("trace_id", "span_id", _KIND, "start"),
         scope="langfuse",
@@ -108,13 +113,14 @@ PHOENIX: Final = Store(
         span_id="context.span_id",
         failed="status_code",
         message="status_message",
-        own={_KIND: "span_kind"},
+        own={_KIND: "span_kind", SCORES[0]: "scores"},
         needed=("trace_id", "span_id", "name", _KIND),
         scope="phoenix",
     ),
     _rows("data"),
+    lambda row: {**row, "scores": {name: row[key] for key, name in EVALUATIONS.items() if row.get(key)} or None},
 ).format(_is_phoenix)
-"""Spans from Phoenix's API, or rows of a data frame, with columns `context.span_id` and `attributes.…`."""
+"""Spans from Phoenix's API, or rows of a data frame, with columns `context.span_id`, `attributes.…` and `eval.…`."""
 
 
 def _is_console(head: Head) -> bool:
@@ -162,10 +168,13 @@ def _run(row: dict[str, JsonValue]) -> Row:
     extra = row.get("extra")
     metadata = extra.get("metadata") if isinstance(extra, dict) else None
     entries = metadata if isinstance(metadata, dict) else {}
+    stats = row.get("feedback_stats")
+    judged = stats if isinstance(stats, dict) else {}
     return {
         **row,
         "failed": row.get("error") is not None,
         "tool": row.get("name") if row.get("run_type") == "tool" else None,
+        "scores": {name: each.get("avg") for name, each in judged.items() if isinstance(each, dict)} or None,
         "attributes": {f"langsmith.metadata.{name}": _metadata(value) for name, value in entries.items()},
     }
 
@@ -191,6 +200,8 @@ LANGSMITH: Final = Store(
             "gen_ai.request.model": "extra.metadata.ls_model_name",
             "gen_ai.tool.name": "tool",
             "exception.message": "error",
+            TASK_ID[0]: "reference_example_id",
+            SCORES[0]: "scores",
         },
         needed=("trace_id", "span_id", "langsmith.span.kind", "start"),
         scope="langsmith",
@@ -258,7 +269,17 @@ def _mlflow_spans(value: JsonValue) -> list[JsonValue]:
     found = listed(data if isinstance(data, dict) else value, "spans")
     if found is None:
         raise ValueError("no `spans`")
-    return found
+    info = value.get("info") if isinstance(value, dict) else None
+    given = [each for each in listed(info, "assessments") or () if isinstance(each, dict)]
+    told = {str(each.get("assessment_name")): _first_value(each) for each in given if not each.get("span_id")}
+    shared: dict[str, JsonValue] = {"target": told.pop("expected_response", None), "scores": told or None}
+    return [{**shared, **each} if isinstance(each, dict) else each for each in found]
+
+
+def _first_value(assessment: dict[str, JsonValue]) -> JsonValue:
+    """The value of an assessment: a judgment (`feedback`), or what was expected."""
+    found = assessment.get("feedback") or assessment.get("expectation")
+    return found.get("value") if isinstance(found, dict) else None
 
 
 def _mlflow_span(row: dict[str, JsonValue]) -> Row:
@@ -279,6 +300,7 @@ MLFLOW: Final = Store(
         failed="status.code status_code",
         message="status.message status_message",
         events="",
+        own={TARGET[0]: "target", SCORES[0]: "scores"},
         needed=("trace_id", "span_id", "name", "start"),
         scope="mlflow",
     ),

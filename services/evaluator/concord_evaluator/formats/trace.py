@@ -7,6 +7,8 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from concord.assessment import TaskSpec
+from concord.assessment.results import Grading
 from concord.trace.decoding import ReadBatch, reports_of
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
 from concord.trace.step import (
@@ -75,6 +77,12 @@ class Trace:
     failure: str = ""
     imported: bool = True
     """Whether another program recorded it. Its texts leave this machine only if somebody says so."""
+    task_id: str = ""
+    """Of the task or the data set's item, which the recordings of other versions have as well; "" if unknown."""
+    expected: TaskSpec | None = None
+    """How its answer is graded, as the trace declares it."""
+    grading: Grading | None = None
+    """The judgment of its answer that somebody gave, which the trace declares; or the grade by `expected`."""
 
     def reports(self) -> Iterator[Report]:
         """The reports, decoded from their batches one batch at a time."""
@@ -106,6 +114,9 @@ class TraceBuilder:
         self.task_success: float | None = None
         self.failure = ""
         self.imported = True
+        self.task_id = ""
+        self.expected: TaskSpec | None = None
+        self.grading: Grading | None = None
         self.parts: tuple[GradedPart, ...] = ()
         self._origin = origin
         self._open: dict[_Reporter, _OpenBatch] = {}
@@ -228,6 +239,9 @@ class TraceBuilder:
             failure=self.failure,
             imported=self.imported,
             parts=self.parts,
+            task_id=self.task_id,
+            expected=self.expected,
+            grading=self.grading,
         )
 
     def _see(self, times: Iterable[datetime]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.observations import Observation
 from concord.assessment.results import (
+    Grading,
     InteractionRecord,
     MetricStatus,
     SourceCounts,
@@ -201,21 +202,22 @@ def evaluate_trial(
     batches: Sequence[ReportBatch],
     *,
     recorded: float | None = None,
+    grading: Grading | None = None,
     late: Iterable[str] = (),
     refused: Mapping[str, int] = NONE_REFUSED,
     budget: Budget | None = None,
 ) -> TrialEvaluation:
     """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
 
-    `recorded`: the outcome that a recorded trace states. `late`: reporters of steps that came after the trial closed
-    and are in no batch. `refused`: by account, the steps that the trace store had no room for.
+    `recorded`: the outcome that a recorded trace states; `grading`: of its answer. `late`: reporters of steps that came
+    after the trial closed and are in no batch. `refused`: by account, the steps that the trace store had no room for.
     Steps that exceed the `budget` are omitted with a warning; the score does not depend on them.
     """
     budget = budget or Budget()
     reporters = ({batch.reporter for batch in batches} | set(late)) - {GREEN_AGENT}
     in_time = batches if outcome.closed_after is None else batches[: outcome.closed_after]
     selection = select_batches(in_time, budget.steps)
-    grading = graded(plan, outcome)
+    grading = grading or graded(plan, outcome)
     known = recorded if grading is None else grading.value
     roster = Roster(plan.agents(plan.trial(outcome.trial_id).task_id))
     read, unread_spans = with_teams(selection.batches, roster)

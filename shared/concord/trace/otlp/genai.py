@@ -55,6 +55,23 @@ EFFECT_KIND: Final = f"concord.{effects.KIND}"
 EFFECTS: Final = {f"concord.{name}": name for name in sorted(effects.ATTRIBUTES)}
 """Concord's own: what a span did to an artifact, by the attribute of its step."""
 
+TASK_ID: Final = ("concord.task_id", "langfuse.experiment.item.id")
+TARGET: Final = ("concord.target", "langfuse.experiment.item.expected_output")
+SCORER: Final = ("concord.scorer",)
+SCORES: Final = ("concord.scores",)
+"""What a recording declares of its task: the id, accepted answers, how they are compared, and judgments by name."""
+
+OUTCOMES: Final = ("task_success", "success", "passed", "correctness", "correct", "accuracy", "exact_match")
+"""Names of judgments that tell whether the answer is right; others, such as `helpfulness`, tell something else."""
+
+EVALUATIONS: Final = {
+    f"eval.{written}.{kind}": name
+    for name in OUTCOMES
+    for written in (name, name.capitalize())
+    for kind in ("score", "label")
+}
+"""OpenInference writes an evaluation of a span as `eval.NAME.score` and `eval.NAME.label`; by attribute, the name."""
+
 AGENT_OPERATIONS: Final = frozenset({"invoke_agent", "agent"})
 TEAM_OPERATIONS: Final = frozenset({"invoke_workflow", "workflow"})
 TOOL_OPERATIONS: Final = frozenset({"execute_tool", "tool"})
@@ -165,6 +182,7 @@ _METADATA_ENTRIES: Final = frozenset(
         THREAD,
         "session_id",
         "conversation_id",
+        *(TASK_ID[0], TARGET[0], *SCORER),
     )
 )
 
@@ -191,6 +209,7 @@ ATTRIBUTES: Final = (
         LANGFUSE_TYPE + LANGFUSE_LEVEL + MLFLOW_TYPE + DESTINATION_TYPE + MESSAGE_TYPE + SPEAKER_CANDIDATES + PATH
     )
     | frozenset(EFFECTS)
+    | frozenset((*TASK_ID, *TARGET, *SCORER, *SCORES, *EVALUATIONS))
     | frozenset(CLAUDE_SPAN + CLAUDE_SUBAGENT + HAYSTACK_COMPONENT + HAYSTACK_TOOL)
     | frozenset((CONTENT, *ERROR_TYPE, *RETRY_OF, *OPENINFERENCE_KIND, *OPENLLMETRY_KIND, *GENAI_OPERATION))
 )
