@@ -1,7 +1,7 @@
-"""The work that a trace tells of, from a file or of a trial that was played: texts, uses of tools and models, failures."""
+"""The work that a trace tells of, from a file or of a played trial: texts, uses of tools and models, failures."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, inf
 from typing import Final, Literal
 

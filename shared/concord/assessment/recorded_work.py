@@ -1,4 +1,4 @@
-"""What a trace tells of the work in it, from a file or of a played trial: what was said, which tools and models were used, what failed."""
+"""What a trace tells of the work in it, from a file or of a trial: what was said, what was used, what failed."""
 
 from enum import StrEnum
 from typing import Annotated, Final, Literal
@@ -84,8 +84,8 @@ class SaidStep(Record):
 
 
 class RecordedWork(Record):
-    """The work that a trace tells of, from a file or of a trial that was played. Its texts have the budget of those that
-    a judge is sent; the bundle of an assessment has them whole.
+    """The work that a trace tells of, from a file or of a trial that was played. Its texts have the budget of
+    those that a judge is sent; the bundle of an assessment has them whole.
     """
 
     task: str
