@@ -7,6 +7,7 @@ from typing import Final
 
 from concord.assessment import Mode
 from concord.assessment.results import Grading, StepCounts, TrialRecord
+from concord.assessment.verdict import CauseKind
 from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, Listing, by_step_id, name_calls, table_of_calls
@@ -88,9 +89,11 @@ def trials_of(scope: Scope) -> TrialsView:
 
 
 def _worst(scope: Scope) -> int:
-    """The number of the trial that lost most of those with the cause that cost most; else that of the first failed."""
+    """The number of the trial that lost most of those with the worst cause that is shown; else that of the first failed
+    one."""
     verdict = scope.row.detail.verdict
-    of_cause = verdict.causes[0].trials if verdict is not None and verdict.causes else ()
+    shown = () if verdict is None else (each for each in verdict.causes if each.kind is not CauseKind.UNEXPLAINED)
+    of_cause = next((each.trials for each in shown), ())
 
     def rank(number: int) -> tuple[bool, float, bool, int]:
         trial = scope.trials[number - 1]

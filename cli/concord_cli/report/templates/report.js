@@ -76,7 +76,7 @@ for (const graph of find(".graph")) {
 // Long lists can be searched: a row without one of the words is hidden, and so is a fold without rows.
 const FEWEST_SEARCHED = 20;
 for (const list of find(".searched")) {
-  const rows = find("tbody tr", list), folds = find("details", list);
+  const rows = find("tbody tr, .finding", list), folds = find("details", list);
   if (rows.length < FEWEST_SEARCHED) continue;
   const foldOf = (row) => folds.find((fold) => fold.contains(row));
   const texts = rows.map((row) => `${foldOf(row)?.querySelector("summary").textContent ?? ""} ${row.textContent}`.toLowerCase());
@@ -89,7 +89,7 @@ for (const list of find(".searched")) {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const [i, row] of rows.entries()) row.hidden = !words.every((word) => texts[i].includes(word));
     for (const fold of folds) {
-      fold.hidden = fold.querySelector("tbody tr:not([hidden])") === null;
+      fold.hidden = !rows.some((row) => !row.hidden && fold.contains(row));
       fold.open = words.length ? !fold.hidden : opened.includes(fold);
     }
     count.textContent = words.length ? `${rows.filter((row) => !row.hidden).length} of ${rows.length}` : "";
