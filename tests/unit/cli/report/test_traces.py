@@ -238,6 +238,19 @@ def test_the_page_leads_to_what_failed_and_to_a_page_of_each_trace(tmp_path: Pat
     ]
 
 
+def test_a_terminal_sees_how_far_reading_and_writing_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded_rows(tmp_path / "rows.jsonl", 5)
+    report(ReportArguments(tmp_path / "rows.jsonl"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    report(ReportArguments(tmp_path / "rows.jsonl"))
+    shown = capsys.readouterr().err
+    assert "reading traces" in shown
+    assert "writing their pages" in shown
+
+
 def test_the_rows_are_written_in_the_same_bytes_every_time(tmp_path: Path) -> None:
     for name in ("one.jsonl.gz", "two.jsonl.gz"):
         recorded_rows(tmp_path / name, 3)
