@@ -34,7 +34,17 @@ CALLS = "withholding-by-calls"
 
 OF_TIME = {
     *("assessment_id", "trace_id", "step_id", "parent_step_id", "step_ids", "steps", "url", "slowest_agent_url"),
-    *("started_at", "time_used", "seconds", "start_ms", "duration_ms", "latency_ms", "latency_avg_ms", "latency"),
+    *(
+        "started_at",
+        "time_used",
+        "seconds",
+        "start_ms",
+        "duration_ms",
+        "time_ms",
+        "latency_ms",
+        "latency_avg_ms",
+        "latency",
+    ),
     *("latency_metrics", "slowest_agent", "on_critical_path", "reading", "bundle_sha256", "answered", "plan_sha256"),
 }
 """Keys of times and identifiers, which are new in every run, and of what follows from them."""
@@ -43,6 +53,7 @@ TIMED_METRICS = {
     *("parallelism", "unnecessary_path_ratio"),
 }
 """Metrics that depend on times, or on the order of concurrent calls."""
+ADDRESS = re.compile(r"http://127\.0\.0\.1:[^\s\"']*")
 STEP = re.compile(r"\b(step|steps) [0-9a-f]{16}\b")
 
 
@@ -74,7 +85,7 @@ def without_times(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [without_times(each) for each in value]
     if isinstance(value, str):
-        return STEP.sub(r"\1 …", value)
+        return ADDRESS.sub("…", STEP.sub(r"\1 …", value))
     if not isinstance(value, dict):
         return value
     if value.get("id") in TIMED_METRICS:
@@ -83,6 +94,9 @@ def without_times(value: JsonValue) -> JsonValue:
     calls = kept.get("calls")
     if isinstance(calls, list):
         kept["calls"] = sorted(calls, key=json.dumps)
+    said = kept.get("said")
+    if isinstance(said, list):
+        kept["said"] = sorted(said, key=json.dumps)
     return kept
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
+from concord_cli.report.command import ReportArguments, report
 from concord_cli.report.index import write_index
 from concord_cli.report.renderer import render
 from tests.kit.browser import CHROMIUM, Browser, Tab, browser
@@ -37,6 +38,7 @@ from tests.kit.team_task_rows import (
     trial_with,
     withholding_team,
 )
+from tests.unit.cli.report.test_traces import recorded_rows
 
 pytestmark = [
     pytest.mark.browser,
@@ -285,6 +287,80 @@ def test_two_clicks_compare_two_runs_in_the_index(chromium: Browser, tmp_path: P
     assert "before.json" in text
     assert "agent/2 told nobody" in text
     assert (tab.complaints, len(tab.requests)) == ([], 1)
+
+
+TRACES = 30
+"""Of which every second one failed."""
+
+SHOWN_ROWS = "[...document.querySelectorAll('#traces tbody tr')].filter((row) => row.checkVisibility()).length"
+OPEN_GROUPS = "[...document.querySelectorAll('#traces details')].filter((fold) => fold.open).map((fold) => fold.id)"
+
+
+@pytest.fixture
+def many_traces(chromium: Browser, tmp_path: Path) -> Tab:
+    recorded_rows(tmp_path / "rows.jsonl", TRACES)
+    tab = chromium.tab()
+    tab.show(report(ReportArguments(tmp_path / "rows.jsonl")), width=DESK)
+    return tab
+
+
+def search(tab: Tab, words: str, within: str) -> None:
+    tab.run(
+        f"(() => {{ const field = document.querySelector('{within} input[type=search]'); field.value = {words!r};"
+        " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+
+
+def test_many_traces_begin_with_those_that_failed(many_traces: Tab) -> None:
+    assert many_traces.run(OPEN_GROUPS) == ["group-1"]
+    assert "<b>writer: gone" in str(many_traces.run("document.querySelector('#group-1 summary').innerText"))
+    assert many_traces.run(SHOWN_ROWS) == TRACES / 2
+
+
+def test_the_filter_leaves_the_traces_with_all_its_words_and_opens_their_groups(many_traces: Tab) -> None:
+    search(many_traces, "TOLD <i>2", "#traces")  # in the title of a group, and in the id of a trace
+    assert many_traces.run(OPEN_GROUPS) == ["group-2"]
+    assert many_traces.run(SHOWN_ROWS) == len([2, 20, 22, 24, 26, 28])
+    assert not many_traces.run("document.querySelector('#group-1').checkVisibility()")
+    assert many_traces.run("document.querySelector('#traces output').value") == f"6 of {TRACES}"
+
+    search(many_traces, "", "#traces")
+    assert many_traces.run(OPEN_GROUPS) == ["group-1"]
+
+
+def test_a_line_of_the_failures_leads_to_its_traces_whatever_is_filtered(many_traces: Tab) -> None:
+    search(many_traces, "gone", "#traces")
+    many_traces.run("location.hash = 'group-2'; new Promise((done) => setTimeout(done))")
+    assert "group-2" in str(many_traces.run(OPEN_GROUPS))
+    assert many_traces.run(SHOWN_ROWS) == TRACES
+
+
+def test_a_trace_of_many_links_to_its_own_page(many_traces: Tab) -> None:
+    link = many_traces.run("document.querySelector('#group-1 tbody a').href")
+    assert isinstance(link, str)
+    many_traces.show(Path(link.removeprefix("file://")), width=DESK)
+    assert "<i>1" in str(many_traces.run("document.body.innerText"))
+    assert "gone" in str(many_traces.run("document.body.innerText"))
+    assert many_traces.complaints == []
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+def test_many_traces_fit_desk_and_phone(many_traces: Tab, width: int) -> None:
+    many_traces.resize(width, 900)
+    assert many_traces.run("document.documentElement.scrollWidth <= innerWidth")
+    assert many_traces.complaints == []
+
+
+def test_the_page_of_a_thousand_agents_folds_them_and_finds_one(opened: Opened) -> None:
+    tab = opened(crowd(1000))
+    assert tab.run("document.documentElement.scrollHeight") < 15_000  # type: ignore[operator]
+
+    tab.run("document.querySelector('.roster').open = true")
+    search(tab, "analyst_777", ".roster")
+    assert (
+        tab.run("[...document.querySelectorAll('.roster tbody tr')].filter((row) => row.checkVisibility()).length") == 1
+    )
+    assert tab.complaints == []
 
 
 def test_in_print_all_tables_are_unfolded_and_navigation_is_hidden(opened: Opened) -> None:

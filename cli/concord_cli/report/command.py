@@ -1,12 +1,13 @@
 """`concord report`, once its arguments are parsed."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 import typer
 
@@ -19,6 +20,8 @@ from concord_cli.report.renderer import render, render_document
 from concord_cli.results_file import chosen_rows, rows_in
 from concord_cli.row_view.metrics import installed_definitions
 from concord_cli.row_view.scope import scope_of
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +42,21 @@ def report(arguments: ReportArguments) -> Path:
     Returns its path. Raises UsageError for an invalid results file or an unknown row or trial; AssessmentError if the
     page cannot be written.
     """
-    page = _page(arguments)
     uncompressed = arguments.results.with_suffix("") if arguments.results.suffix == COMPRESSED else arguments.results
     path = uncompressed.with_suffix(".html") if arguments.output is None else arguments.output
+    page = _page(arguments, path)
     prepare_folder(path)
     write_text(path, page)
     return path
 
 
-def _page(arguments: ReportArguments) -> str:
+def _page(arguments: ReportArguments, path: Path) -> str:
+    """The page at that path. Those on single traces, to which a page on many links, are written into a folder."""
     chosen = arguments.trial_id is not None or arguments.assessment_id is not None
     rows = rows_in(arguments.results)
     first = [] if chosen else list(islice(rows, 2))
     if len(first) > 1 and all(row.detail.mode is Mode.RECORDED for row in first):
-        return _page_on_many(arguments, _recorded(chain(first, rows), arguments.results))
+        return _page_on_many(arguments, _recorded(chain(first, rows), arguments.results), path)
     if arguments.by is not None or arguments.at is not None:
         raise UsageError(f"{arguments.results}: --by and --at compare many recorded traces, and this is one result")
     return render(_one_row(arguments), arguments.trial_id, installed_definitions())
@@ -84,10 +88,19 @@ def _recorded(rows: Iterator[ResultRow], path: Path) -> Iterator[ResultRow]:
         yield row
 
 
-def _page_on_many(arguments: ReportArguments, rows: Iterator[ResultRow]) -> str:
+def _counted(each: Iterable[_T], doing: str, total: int | None = None) -> Iterable[_T]:
+    """The same, with a bar on a terminal that counts them."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(each, doing, total, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _page_on_many(arguments: ReportArguments, rows: Iterator[ResultRow], path: Path) -> str:
     from concord_cli.report import traces  # late: a page on one row needs none of it
 
-    runs = list(map(traces.RunFacts.of, rows))
+    runs = [traces.RunFacts.of(number, row) for number, row in enumerate(_counted(rows, "reading traces"), 1)]
     ways: dict[str, Callable[[Sequence[traces.RunFacts]], traces.Division | None]] = {
         "version": traces.by_version,
         "date": partial(traces.by_date, at=arguments.at),
@@ -99,5 +112,12 @@ def _page_on_many(arguments: ReportArguments, rows: Iterator[ResultRow]) -> str:
     divisions = {name: found for name in wanted if (found := ways[name](runs)) is not None}
     if arguments.by is not None and not divisions:
         raise UsageError(f"{arguments.results}: its traces have no two groups by {arguments.by}")
-    page = traces.page_of(arguments.results.name, runs, list(divisions.values()))
+    page = traces.page_of(arguments.results.name, runs, list(divisions.values()), f"{path.stem}-traces")
+    again = enumerate(rows_in(arguments.results), 1)
+    listed = ((number, row) for number, row in again if number in page.pages)
+    define = installed_definitions()
+    for number, row in _counted(listed, "writing their pages", len(page.pages)):
+        of_trace = path.with_name(f"{path.stem}-traces") / f"trace-{number}.html"
+        prepare_folder(of_trace)
+        write_text(of_trace, render(row, define=define))
     return render_document("traces.html.j2", ("report.css", "traces.css"), "report.js", page=page)

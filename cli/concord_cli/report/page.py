@@ -117,7 +117,7 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         declared={agent.id for agent in agents if agent.declared},
         bottlenecks={agent for each in scope.part.findings if each.id == "bottleneck" for agent in each.agents},
         roster=_roster(agents),
-        trials=trials_of(scope.trials),
+        trials=trials_of(scope),
         trust=trust_of(scope),
         days=days_of(scenario_results(row.detail, trial_id)),
         unread_results=_pretty(row) if view.assistant is None else None,

@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from concord.assessment import Mode
 from concord.assessment.outcome import outcome_of
 from concord.assessment.results import Grading, StepCounts, TrialRecord
+from concord.assessment.verdict import CauseKind
 from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, Listing, by_step_id, name_calls, table_of_calls
 from concord_cli.report.journey import Journey, Knowledge, draw_journey, knowledge_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.report.work import ObservedView, WorkView, failures_in, observed_in, work_view
+from concord_cli.row_view.head import claimed_text
+from concord_cli.row_view.scope import Scope
 from concord_cli.row_view.score import CONTROLS, JUDGED_BY, grading_source_text
 from concord_cli.row_view.table import Cell, Column, Table, table_of
 
@@ -26,7 +30,7 @@ _SIGNS: Final[Mapping[str, str]] = {"passed": "✓", "failed": "✕"}
 class TrialView:
     """A trial in full. `outcome`: its grade and who judged it; `failures`, `journey`, `knowledge`: of a family's task.
 
-    `about`: its task, run, seed and steps.
+    `cost`: what the agents claim to have used; `about`: its task, run, seed and steps.
     """
 
     number: int
@@ -44,6 +48,7 @@ class TrialView:
     calls: Table
     calls_omitted: int
     work: WorkView | None
+    cost: str | None
     about: str
     trace_id: str
 
@@ -57,7 +62,7 @@ class TrialView:
 class TrialsView:
     """All trials as a table, those for which there is room in full, and the calls to which other sections link.
 
-    `opened`: the number of the trial to read first, the first failed one.
+    `opened`: the number of the trial to read first.
     """
 
     table: Table
@@ -66,17 +71,37 @@ class TrialsView:
     opened: int
 
 
-def trials_of(trials: Sequence[TrialRecord]) -> TrialsView:
-    """The trials of a page. Trials beyond the first `MAX_CALLS` calls of the page are lines only, except the first
-    failed one."""
-    numbered = dict(enumerate(trials, 1))
-    opened = next((number for number, trial in numbered.items() if trial.passed is False and not trial.is_control), 1)
+def trials_of(scope: Scope) -> TrialsView:
+    """The trials of a page. Trials beyond the first `MAX_CALLS` calls of the page are lines only, except the opened
+    one."""
+    numbered = dict(enumerate(scope.trials, 1))
+    opened = _worst(scope)
     in_full = _in_full(numbered, opened)
-    names = name_calls(in_full, single=len(trials) == 1)
-    views = [_view(number, trial, of_trial) for (number, trial), of_trial in zip(in_full.items(), names, strict=True)]
+    names = name_calls(in_full, single=len(numbered) == 1)
+    played = scope.row.detail.mode is not Mode.RECORDED
+    views = [
+        _view(number, trial, of_trial, played=played)
+        for (number, trial), of_trial in zip(in_full.items(), names, strict=True)
+    ]
     bars = (bar.name.bar for view in views if view.timeline is not None for bar in view.timeline.bars)
     listing = Listing(by_step_id(in_full.values(), names), frozenset(bars))
     return TrialsView(_table(numbered, in_full), views, listing, opened)
+
+
+def _worst(scope: Scope) -> int:
+    """The number of the trial that lost most of those with the worst cause that is shown; else that of the first failed
+    one."""
+    verdict = scope.row.detail.verdict
+    shown = () if verdict is None else (each for each in verdict.causes if each.kind is not CauseKind.UNEXPLAINED)
+    of_cause = next((each.trials for each in shown), ())
+
+    def rank(number: int) -> tuple[bool, float, bool, int]:
+        trial = scope.trials[number - 1]
+        has_cause = trial.trial_id in of_cause
+        failed = trial.passed is False and not trial.is_control
+        return not has_cause, (trial.overall_score or 0.0) if has_cause else 0.0, not failed, number
+
+    return min(range(1, len(scope.trials) + 1), key=rank, default=1)
 
 
 def _in_full(trials: Mapping[int, TrialRecord], opened: int) -> dict[int, TrialRecord]:
@@ -126,7 +151,7 @@ def _outcome(grading: Grading) -> str:
     return ("" if grading.value is None else f"{grading.value:.2f} ") + JUDGED_BY[grading.source]
 
 
-def _view(number: int, trial: TrialRecord, names: Sequence[CallName]) -> TrialView:
+def _view(number: int, trial: TrialRecord, names: Sequence[CallName], *, played: bool) -> TrialView:
     task, grading, calls = trial.team_task, trial.grading, by_step_id([trial], [names])
     verdict, outcome = outcome_of(trial).lower(), None
     if grading is not None:
@@ -147,7 +172,8 @@ def _view(number: int, trial: TrialRecord, names: Sequence[CallName]) -> TrialVi
         timeline=draw(trial.calls, names),
         calls=table_of_calls(trial.calls, names),
         calls_omitted=trial.calls_omitted,
-        work=None if trial.work is None else work_view(trial.work, calls),
+        work=None if trial.work is None else work_view(trial.work, calls, played=played),
+        cost=claimed_text(trial.uses),
         about=f"Task {on_one_line(trial.task_id)}, run {trial.run}, seed {trial.seed}, {_steps(trial.steps)}",
         trace_id=on_one_line(trial.trace_id),
     )

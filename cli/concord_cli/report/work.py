@@ -1,4 +1,4 @@
-"""What the agents of a trial did, in words: what was observed, why its answer is wrong, and a recorded trace's work."""
+"""What the agents of a trial did, in words: what was observed, why its answer is wrong, and the conversation."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +11,10 @@ from concord.assessment.recorded_work import RecordedUse, RecordedWork, SaidStep
 from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord.assessment.verdict import WITHOUT_FACTS
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import counted, named, on_one_line, visible
 from concord_cli.number_text import NONE, duration
-from concord_cli.report.calls import CallName
+from concord_cli.report.calls import ASSESSOR, CallName
 from concord_cli.row_view.recorded import failure_text
 from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
 
@@ -133,7 +134,7 @@ def _listed(texts: Sequence[str], omitted: int = 0) -> str:
     return ", ".join([*map(on_one_line, texts[:MAX_FACTS]), *more])
 
 
-# The work that a trace from a file tells of: the conversation with folded tools, uses, and failures.
+# The work that a trace tells of: the conversation with folded tools, uses, and failures.
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,19 +162,24 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class WorkView:
-    """The work of one trial, safe to display but for `record`. `failures`: each with its number."""
+    """The work of one trial, safe to display but for `record`. `failures`: each with its number.
+
+    `whole`: where the texts stand that lost their middle.
+    """
 
     record: RecordedWork
+    whole: str
     task: str | None
     failures: list[tuple[str, int]]
     turns: list[TurnView]
     uses: Table
 
 
-def work_view(work: RecordedWork, calls: Calls) -> WorkView:
-    """The work for display."""
+def work_view(work: RecordedWork, calls: Calls, *, played: bool) -> WorkView:
+    """The work for display. `played`: in an assessment, which has a bundle."""
     return WorkView(
         record=work,
+        whole="The bundle of the assessment has them whole." if played else "",
         task=visible(work.task).strip() or None,
         failures=[(failure_text(each), each.count) for each in work.failures],
         turns=list(_turns(work.said, calls)),
@@ -202,6 +208,7 @@ def _summary(steps: Sequence[SaidStep]) -> str:
 
 def _step(step: SaidStep, calls: Calls) -> StepView:
     asked, answered = ("arguments", "result") if step.kind == "tool" else ("asked", "answered")
+    who = ASSESSOR if step.agent == GREEN_AGENT else on_one_line(step.agent)
     facts = [duration(step.start_ms)] if step.start_ms is not None else []
     if step.duration_ms is not None:
         facts.append(f"for {duration(step.duration_ms)}")
@@ -209,7 +216,7 @@ def _step(step: SaidStep, calls: Calls) -> StepView:
         facts.append(counted(step.tokens, "token"))
     texts = ((label, text) for label, text in ((asked, step.input), (answered, step.output)) if text != step.error)
     return StepView(
-        title=f"{on_one_line(step.agent)} {'→' if step.kind == 'call' else 'used'} {on_one_line(step.name)}",
+        title=f"{who} {'→' if step.kind == 'call' else 'used'} {on_one_line(step.name)}",
         facts=", ".join(facts),
         texts=[_text(label, visible(text).strip()) for label, text in texts if text.strip()],
         error=None if step.error is None else on_one_line(step.error),

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from concord.assessment import Mode
-from concord.assessment.cost import Cost
+from concord.assessment.cost import Cost, ModelUse
 from concord.assessment.outcome import outcome_of
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import SubScore, TrialRecord
@@ -198,6 +198,18 @@ def cost_text(cost: Cost | None) -> str | None:
     if cost.unpriced:
         money += f" (no price of {', '.join(cost.unpriced)})"
     return f"the agents claim {', '.join([*parts, money])}"
+
+
+def claimed_text(uses: Iterable[ModelUse]) -> str | None:
+    """What agents claim of one trial: `12 model calls, 3,400 tokens (3,000 read, 400 written)`; None for nothing."""
+    told = list(uses)
+    if not told:
+        return None
+    tokens, read, written = (
+        sum(getattr(use, name) for use in told) for name in ("tokens", "input_tokens", "output_tokens")
+    )
+    split = f" ({read:,} read, {written:,} written)" if read + written == tokens else ""
+    return f"{counted(sum(use.calls for use in told), 'model call')}, {tokens:,} tokens{split}"
 
 
 def detectable_text(row: ResultRow) -> str | None:

@@ -19,7 +19,6 @@ from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
 from concord_evaluator.observations import acts_of, causes_of_parts
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
-from concord_evaluator.recorded import recorded_work
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.verdicts import with_findings
 
@@ -83,11 +82,10 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done, grading=grading)
     causes = tuple(causes_of_parts(evaluation.observations, trace.parts)) or evaluation.causes
     roster = Roster(plan.roster)
-    work = recorded_work(trace.batches, roster, trace.task)
     network = evaluation.network
     if network is None and _tells_effects(trace):
         network = temporal_network(acts_of(trace.reports(), roster), [entry.id for entry in roster])
-    return evaluation.model_copy(update={"causes": causes, "network": network, "work": work})
+    return evaluation.model_copy(update={"causes": causes, "network": network})
 
 
 def _tells_effects(trace: Trace) -> bool:

@@ -1,7 +1,7 @@
-"""The work that traces from files tell of: texts, uses of tools and models, failures."""
+"""The work that a trace tells of, from a file or of a played trial: texts, uses of tools and models, failures."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, inf
 from typing import Final, Literal
 
@@ -17,7 +17,7 @@ from concord.assessment.recorded_work import (
     RecordedWork,
     SaidStep,
 )
-from concord.assessment.results import MAX_STEP_IDS
+from concord.assessment.results import MAX_STEP_IDS, CallRecord
 from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord.trace.attributes import (
     AGENT_NAME,
@@ -27,14 +27,15 @@ from concord.trace.attributes import (
     TOOL_RESULT,
 )
 from concord.trace.decoding import steps_of_batch
-from concord.trace.report import ReportBatch
+from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import CallType, as_utc
 from concord.trace.stored_step import Step
-from concord.wire.roster import UNKNOWN_AGENT, Roster
+from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord_evaluator.failures import Failure, error_of, failures_in, name_of
+from concord_evaluator.messages import Trust
 from concord_evaluator.trace.reading import calls_model, text_of
 
-# The steps of a trace from a file, as far as they tell what was said, used, and failed.
+# The steps of a trace, as far as they tell what was said, used, and failed.
 
 Kind = Literal["call", "tool", "model", "work"]
 Where = Literal["run", "call", "tool", "model", "step"]
@@ -50,6 +51,7 @@ class WorkStep(msgspec.Struct, frozen=True, gc=False):
 
     step: Step
     kind: Kind
+    reporter: str
     agent: str
     name: str
     asked: Mapping[str, object]
@@ -82,14 +84,31 @@ class WorkStep(msgspec.Struct, frozen=True, gc=False):
         return self.step.total_tokens if self.kind in USED else None
 
 
-def work_steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[WorkStep]:
-    """The steps of a trace, each once: of several reports of one, the first."""
-    seen: set[str] = set()
+def work_steps(batches: Iterable[ReportBatch], roster: Roster, limit: float = inf) -> list[WorkStep]:
+    """The steps of a trace, each once: of several reports of one the best attested, then that with the longest texts.
+
+    Beyond `limit` steps no others are read.
+    """
+    best: dict[str, tuple[Trust, WorkStep]] = {}
     for batch in batches:
         for step in steps_of_batch(batch):
-            if step.step_id not in seen:
-                seen.add(step.step_id)
-                yield _step(step, batch.reporter, roster)
+            told = best.get(step.step_id)
+            if told is None and len(best) >= limit:
+                continue
+            made = _step(step, batch.reporter, roster)
+            trust = Trust(batch.channel is Channel.OBSERVED, is_own(made), batch.authenticated)
+            if told is None or (trust, *_texts(made)) > (told[0], *_texts(told[1])):
+                best[step.step_id] = trust, made
+    return [step for _, step in best.values()]
+
+
+def _texts(step: WorkStep) -> tuple[int, str, str]:
+    return len(step.input) + len(step.output), step.input, step.output
+
+
+def is_own(step: WorkStep) -> bool:
+    """Whether the agent whose step it is, or the participant around that agent, reported it."""
+    return step.reporter == step.agent.partition("/")[0]
 
 
 def arguments_key(asked: Mapping[str, object]) -> object:
@@ -106,7 +125,7 @@ def _step(step: Step, reporter: str, roster: Roster) -> WorkStep:
     kind = _kind(step, attributes)
     name, asked = _subject(step, kind, roster)
     agent = roster.resolve("", named) if named else reporter
-    return WorkStep(step, kind, agent, name, asked, error_of(step))
+    return WorkStep(step, kind, reporter, agent, name, asked, error_of(step))
 
 
 def _kind(step: Step, attributes: Mapping[str, str]) -> Kind:
@@ -129,7 +148,7 @@ def _subject(step: Step, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, 
     return tool.tool_name, tool.parameters or {}
 
 
-# Sums up the work of a trace from a file: its conversation, its uses of tools and models, and its failures.
+# Sums up the work of a trace: its conversation, its uses of tools and models, and its failures.
 
 MAX_ERROR: Final = 300
 """Characters of an error."""
@@ -137,10 +156,36 @@ MAX_ERROR: Final = 300
 _PLACES: Final = ("run", "call", "tool", "model", "step")
 
 
+MAX_READ: Final = 20_000
+"""Steps of a played trial that are read for its conversation. Participants may report any number."""
+
+
 def recorded_work(batches: Iterable[ReportBatch], roster: Roster, task: str, budget: int = EVIDENCE) -> RecordedWork:
-    """The work of a trace. `budget`: the cost of all its texts, as a judge is sent them."""
-    steps = list(work_steps(batches, roster))
-    failures = _failures(steps)
+    """The work of a trace from a file. `budget`: the cost of all its texts, as a judge is sent them."""
+    steps = work_steps(batches, roster)
+    return _work(steps, _failures(steps), task, budget)
+
+
+def played_work(
+    batches: Sequence[ReportBatch], roster: Roster, task: str, calls: Sequence[CallRecord] | None
+) -> RecordedWork:
+    """The work of a trial that was played. `calls`: those of its graph; None if it was not measured.
+
+    No other calls are quoted, and of tools and models only what agents report of themselves: the rest are claims. What
+    failed is not listed apart, since the causes of a trial rest on what the gateway saw fail.
+    """
+    listed = None if calls is None else {(call.step_id, call.caller) for call in calls}
+    observed_first = sorted(batches, key=lambda batch: not batch.is_observed)
+    steps = [
+        step
+        for step in sorted(work_steps(observed_first, roster, MAX_READ), key=lambda each: each.step.step_id)
+        if (step.kind == "call" and (listed is None or (step.step.step_id, step.agent) in listed))
+        or (step.kind in USED and step.agent != GREEN_AGENT and is_own(step))
+    ]
+    return _work(steps, (), task, EVIDENCE)
+
+
+def _work(steps: Sequence[WorkStep], failures: Sequence[RecordedFailure], task: str, budget: int) -> RecordedWork:
     said, omitted = _chosen([step for step in steps if step.kind != "work"])
     costs = [cost(task), *(cost(text) for step in said for text in (step.input, step.output))]
     limit = fair_limit(costs, budget)
@@ -150,7 +195,7 @@ def recorded_work(batches: Iterable[ReportBatch], roster: Roster, task: str, bud
         said_omitted=omitted,
         shortened=max(costs) > limit,
         uses=_uses(steps)[:MAX_USES],
-        failures=failures[:MAX_FAILURES],
+        failures=list(failures[:MAX_FAILURES]),
         failures_omitted=max(0, len(failures) - MAX_FAILURES),
         failed=sum(failure.count for failure in failures if not failure.handled),
     )

@@ -1,4 +1,4 @@
-"""What a trace from a file tells of the work in it: what was said, which tools and models were used, what failed."""
+"""What a trace tells of the work in it, from a file or of a trial: what was said, what was used, what failed."""
 
 from enum import StrEnum
 from typing import Annotated, Final, Literal
@@ -84,7 +84,9 @@ class SaidStep(Record):
 
 
 class RecordedWork(Record):
-    """The work that a trace from a file tells of. Its texts have the budget of those that a judge is sent."""
+    """The work that a trace tells of, from a file or of a trial that was played. Its texts have the budget of
+    those that a judge is sent; the bundle of an assessment has them whole.
+    """
 
     task: str
     said: list[SaidStep]
@@ -96,7 +98,7 @@ class RecordedWork(Record):
     """Most calls first."""
     failures: list[RecordedFailure]
     """Each where it was raised: first that which ended the run, then those that nothing handled, the most frequent
-    first."""
+    first. None of a played trial, whose causes tell what failed."""
     failures_omitted: int
     failed: int
     """All failures that nothing handled."""

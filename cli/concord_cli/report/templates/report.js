@@ -9,7 +9,11 @@ const unfold = (element) => {
     if (outer instanceof HTMLDetailsElement) outer.open = true;
   }
 };
-const unfoldTarget = () => unfold(document.getElementById(location.hash.slice(1)));
+const unfoldTarget = () => {
+  const target = document.getElementById(location.hash.slice(1));
+  target?.closest(".searched")?.dispatchEvent(new Event("unfilter"));
+  unfold(target);
+};
 addEventListener("hashchange", unfoldTarget);
 unfoldTarget();
 
@@ -67,4 +71,34 @@ for (const graph of find(".graph")) {
     node.addEventListener("pointerenter", () => show(true));
     node.addEventListener("pointerleave", () => show(false));
   }
+}
+
+// Long lists can be searched: a row without one of the words is hidden, and so is a fold without rows.
+const FEWEST_SEARCHED = 20;
+for (const list of find(".searched")) {
+  const rows = find("tbody tr, .finding", list), folds = find("details", list);
+  if (rows.length < FEWEST_SEARCHED) continue;
+  const foldOf = (row) => folds.find((fold) => fold.contains(row));
+  const texts = rows.map((row) => `${foldOf(row)?.querySelector("summary").textContent ?? ""} ${row.textContent}`.toLowerCase());
+  const field = document.createElement("input"), count = document.createElement("output");
+  field.type = "search";
+  field.placeholder = `Filter ${rows.length} ${list.dataset.things}`;
+  field.setAttribute("aria-label", field.placeholder);
+  const opened = folds.filter((fold) => fold.open);
+  const filter = () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const [i, row] of rows.entries()) row.hidden = !words.every((word) => texts[i].includes(word));
+    for (const fold of folds) {
+      fold.hidden = !rows.some((row) => !row.hidden && fold.contains(row));
+      fold.open = words.length ? !fold.hidden : opened.includes(fold);
+    }
+    count.textContent = words.length ? `${rows.filter((row) => !row.hidden).length} of ${rows.length}` : "";
+  };
+  field.addEventListener("input", filter);
+  list.addEventListener("unfilter", () => {
+    if (!field.value) return;
+    field.value = "";
+    filter();
+  });
+  list.prepend(field, count);
 }

@@ -1,12 +1,14 @@
 """The content of the page on many traces, as texts and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
-from concord_cli.display_text import on_one_line
+from concord_cli.display_text import counted, on_one_line, shortened
 from concord_cli.number_text import NONE, duration, figure
 from concord_cli.report.graph import Drawing, draw
+from concord_cli.report.traces.failures import FailureGroup, groups_of
 from concord_cli.report.traces.runs import (
     Difference,
     Division,
@@ -28,7 +30,18 @@ MAX_ROWS: Final = 100
 
 MAX_SHAPES: Final = 20
 MAX_EDGES_NAMED: Final = 12
+MAX_TASK_SHOWN: Final = 90
+MAX_ERROR: Final = 160
 _NUMBERS: Final = "Traces", "Calls", "Failed", "p50", "p95", "Tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """A group of traces. `title`: what failed in them; `opened`: it is the one to read first."""
+
+    title: str
+    traces: Table
+    opened: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +56,10 @@ class DivisionView:
 
 @dataclass(frozen=True, slots=True)
 class TracesPage:
-    """One page on all traces of a file."""
+    """One page on all traces of a file. `first`: the largest group of failures in words; None without any.
+
+    `pages`: the numbers of the traces that it links to, and the paths of their pages.
+    """
 
     source: str
     traces: str
@@ -52,6 +68,10 @@ class TracesPage:
     failed: str
     with_failures: str
     tokens: str
+    first: str | None
+    failures: Table
+    groups: list[GroupView]
+    pages: dict[int, str]
     graph: Drawing
     agents: Table
     edges: Table
@@ -59,10 +79,13 @@ class TracesPage:
     divisions: list[DivisionView]
 
 
-def page_of(source: str, runs: Sequence[RunFacts], divisions: Sequence[Division]) -> TracesPage:
-    """The page on traces. `source`: the name of their file."""
+def page_of(source: str, runs: Sequence[RunFacts], divisions: Sequence[Division], folder: str) -> TracesPage:
+    """The page on traces. `source`: the name of their file; `folder`: where the pages on single traces will be."""
     agents, edges, shapes = agents_in(runs), edges_in(runs), shapes_in(runs)
     failing = sum(run.failed > 0 for run in runs)
+    groups = groups_of(runs)
+    pages = {run.number: f"{folder}/trace-{run.number}.html" for group in groups for run in group.listed}
+    first = groups[0] if groups and groups[0].failed else None
     return TracesPage(
         source=on_one_line(source),
         traces=f"{len(runs):,}",
@@ -71,12 +94,72 @@ def page_of(source: str, runs: Sequence[RunFacts], divisions: Sequence[Division]
         failed=f"{sum(run.failed for run in runs):,}",
         with_failures=f"{failing:,} ({_share(failing, len(runs))})",
         tokens=_count(sum(total.tokens or 0 for total in agents.values()) or None),
+        first=None if first is None else f"{_size(first)} of {len(runs):,}: {_title(first)}",
+        failures=_failures(groups, len(runs)),
+        groups=[_group(each, pages, opened=each is groups[0]) for each in groups],
+        pages=pages,
         graph=draw(sorted(agents), [_flow(edge, totals) for edge, totals in sorted(edges.items())]),
         agents=_totals("Agents", ("Agent",), [((agent,), totals) for agent, totals in agents.items()], "further agent"),
         edges=_totals("Who called whom", ("Caller", "Callee"), list(edges.items()), "further pair"),
-        shapes=_shapes(shapes, len(runs)),
+        shapes=_shapes(shapes, len(runs), {run.trace_id: pages[run.number] for run in runs if run.number in pages}),
         divisions=[_division(each) for each in divisions],
     )
+
+
+def _failures(groups: Sequence[FailureGroup], traces: int) -> Table:
+    """A line for each group, which links to its traces."""
+    rows = (
+        (
+            Cell(f"{len(each.runs):,}", behind=len(each.runs) / max(traces, 1)),
+            _share(len(each.runs), traces),
+            Cell(each.outcome, "handled" if each.handled else ""),
+            NONE if each.agent is None else on_one_line(each.agent),
+            Cell("", links=((_error(each), f"#group-{number}"),)),
+        )
+        for number, each in enumerate(groups, 1)
+    )
+    numbers = Column("Traces", "number"), Column("Share", "number")
+    return table_of("What failed", [*numbers, Column("Outcome"), Column("Agent"), Column("Error")], rows, kind="flows")
+
+
+def _group(group: FailureGroup, pages: Mapping[int, str], *, opened: bool) -> GroupView:
+    columns = [Column("Trace", "id"), Column("Task"), Column("Began", optional=True)]
+    numbers = "Calls", "Failed", "Tokens", "Time"
+    rows = (
+        (
+            _linked(on_one_line(run.trace_id), pages[run.number]),
+            shortened(run.task, MAX_TASK_SHOWN) if run.task else NONE,
+            "" if run.started_at is None else f"{run.started_at:%Y-%m-%d %H:%M}",
+            f"{run.calls:,}",
+            Cell(f"{run.failed:,}", kind="bad" if run.failed else ""),
+            _count(sum(run.tokens.values()) or None),
+            duration(1000 * min(run.took_s, 1e300)),
+        )
+        for run in group.listed
+    )
+    title = f"{_size(group)}: {_title(group)}"
+    left_out = not_listed(len(group.runs) - len(group.listed), "further trace")
+    more = f"{left_out} To see one: concord report RESULTS --assessment ID" if left_out else ""
+    columns += [Column(each, "number") for each in numbers]
+    return GroupView(title, table_of(title, columns, rows, left_out=more), opened)
+
+
+def _linked(text: str, page: str | None) -> Cell:
+    return Cell(text) if page is None else Cell("", links=((text, quote(page)),))
+
+
+def _size(group: FailureGroup) -> str:
+    return counted(len(group.runs), "trace")
+
+
+def _title(group: FailureGroup) -> str:
+    """`agent-3: RateLimitError: 429, handled; not judged`."""
+    where = f"{on_one_line(group.agent)}: " if group.agent is not None else ""
+    return f"{where}{_error(group)}{', handled' if group.handled else ''}; {group.outcome}"
+
+
+def _error(group: FailureGroup) -> str:
+    return shortened(group.error, MAX_ERROR) if group.error else "no failure told"
 
 
 def _totals(title: str, heads: Sequence[str], ranked: Sequence[tuple[tuple[str, ...], Totals]], thing: str) -> Table:
@@ -102,7 +185,7 @@ def _flow(edge: Edge, totals: Totals) -> Flow:
     return Flow(*edge, totals.calls, totals.failed, 0, 0, 0, totals.calls, totals.p50_ms)
 
 
-def _shapes(shapes: Sequence[Shape], traces: int) -> Table:
+def _shapes(shapes: Sequence[Shape], traces: int, pages: Mapping[str, str]) -> Table:
     numbers = "Traces", "Share", "With failures", "Median time"
     rows = (
         (
@@ -111,7 +194,7 @@ def _shapes(shapes: Sequence[Shape], traces: int) -> Table:
             f"{each.with_failures:,}",
             duration(1000 * each.p50_s),
             _between(each.edges),
-            on_one_line(each.example),
+            _linked(on_one_line(each.example), pages.get(each.example)),
         )
         for each in shapes[:MAX_SHAPES]
     )

@@ -9,12 +9,16 @@ from statistics import fmean
 from typing import Final, TypeVar
 
 from concord.assessment.result_row import ResultRow
-from concord.assessment.results import CallRecord
+from concord.assessment.results import CallRecord, TrialRecord
 from concord.wire.roster import GREEN_AGENT
+from concord_cli.row_view.outcome import outcome_of
 from concord_evaluator.statistics import compare_unpaired
 
 Edge = tuple[str, str]
 """Caller and callee."""
+
+MAX_TASK: Final = 200
+"""Characters that are kept of a task."""
 
 _Key = TypeVar("_Key", str, Edge)
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -33,10 +37,18 @@ class EdgeFacts:
 class RunFacts:
     """What the page needs of a trace, so that its row need not stay in memory.
 
-    `tokens`: by agent, of the model calls that tell them. `took_s`: from its first to its last time.
+    `number`: its place in the file, from 1 on. `agent`, `error`, `handled`: of its first failure, that which ended the
+    run before others; None, "" and False without any. `tokens`: by agent, of the model calls that tell them. `took_s`:
+    from its first to its last time.
     """
 
+    number: int
     trace_id: str
+    task: str
+    outcome: str
+    agent: str | None
+    error: str
+    handled: bool
     started_at: datetime | None
     version: str | None
     label: str | None
@@ -46,8 +58,8 @@ class RunFacts:
     tokens: Mapping[str, int]
 
     @classmethod
-    def of(cls, row: ResultRow) -> "RunFacts":
-        """The facts of a row."""
+    def of(cls, number: int, row: ResultRow) -> "RunFacts":
+        """The facts of the row at that place."""
         durations: dict[Edge, list[float]] = {}
         for call in (call for trial in row.detail.trials for call in trial.calls):
             if call.duration_ms is not None:
@@ -62,8 +74,17 @@ class RunFacts:
                     failed[pair.caller, pair.callee] += pair.errors
             for use in trial.uses:
                 tokens[use.agent] += use.tokens
+        work = next((trial.work for trial in row.detail.trials if trial.work is not None), None)
+        failure = work.failures[0] if work is not None and work.failures else None
+        error = next((trial.error for trial in row.detail.trials if trial.error is not None), "")
         return cls(
+            number=number,
             trace_id=row.detail.assessment_id,
+            task="" if work is None else work.task[:MAX_TASK],
+            outcome=", ".join(dict.fromkeys(map(_outcome, row.detail.trials))) or "not judged",
+            agent=None if failure is None else failure.agent,
+            error=error if failure is None else failure.error,
+            handled=failure is not None and failure.handled,
             started_at=row.detail.started_at,
             version=row.detail.version,
             label=row.detail.coordination_quality,
@@ -84,6 +105,12 @@ class RunFacts:
     def failed(self) -> int:
         """Those of them that failed."""
         return sum(each.failed for each in self.edges.values())
+
+
+def _outcome(trial: TrialRecord) -> str:
+    """`failed`, or `not judged (failed)` where the run crashed and nobody judged what it brought."""
+    word = outcome_of(trial).lower()
+    return word if trial.state == "completed" or word == "failed" else f"{word} ({trial.state})"
 
 
 def _ends(call: CallRecord) -> Edge:

@@ -24,6 +24,7 @@ from concord.assessment.result_row import (
 )
 from concord.assessment.results import TrialRecord
 from concord.files import did_you_mean
+from concord.judging.model_answer import cut
 from concord.wire.roster import Roster
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.figures import (
@@ -77,6 +78,9 @@ _MOST_BY_BYTE: Final = 3
 MAX_ANSWER: Final = 500
 """Characters that remain of the answer of a trial that is shortened most."""
 
+MAX_QUOTED: Final = 400
+"""The cost of what remains of a text of the conversation of a trial that is shortened."""
+
 MAX_FEW_FAILURES: Final = 10
 """Failures that remain of a trial that is shortened most."""
 
@@ -84,8 +88,9 @@ MAX_FEW_FAILURES: Final = 10
 def shortened_to_fit(records: Sequence[TrialRecord], n_shards: int) -> list[TrialRecord]:
     """The records unchanged if they fit; otherwise each shortened to an equal share of the limit.
 
-    A record loses, in this order and only as needed: calls, the messages of its flow of facts, metrics, interactions
-    and findings, the rest of the flow, the end of its answer, and most of its failures.
+    A record loses, in this order and only as needed: most of the long texts of its conversation, all of it, calls, the
+    messages of its flow of facts, metrics, interactions and findings, the rest of the flow, the end of its answer, and
+    most of its failures.
     """
     limit = MAX_SUBMISSION // n_shards
     if _MOST_BY_BYTE * sum(len(record.model_dump_json().encode()) for record in records) <= limit:
@@ -105,6 +110,32 @@ def _within(record: TrialRecord, share: int) -> TrialRecord:
 
 def _size(record: TrialRecord) -> int:
     return len(json.dumps(record.model_dump(mode="json")))
+
+
+def _with_short_texts(record: TrialRecord) -> TrialRecord:
+    work = record.work
+    if work is None:
+        return record
+    task, *texts = (
+        cut(text, MAX_QUOTED)
+        for text in (work.task, *(text for each in work.said for text in (each.input, each.output)))
+    )
+    said = [
+        each.model_copy(update={"input": asked, "output": answered})
+        for each, asked, answered in zip(work.said, texts[::2], texts[1::2], strict=True)
+    ]
+    shortened = work.shortened or (task, said) != (work.task, work.said)
+    return record.model_copy(
+        update={"work": work.model_copy(update={"task": task, "said": said, "shortened": shortened})}
+    )
+
+
+def _without_conversation(record: TrialRecord) -> TrialRecord:
+    work = record.work
+    if work is None:
+        return record
+    omitted = work.said_omitted + len(work.said)
+    return record.model_copy(update={"work": work.model_copy(update={"said": [], "said_omitted": omitted})})
 
 
 def _without_calls(record: TrialRecord) -> TrialRecord:
@@ -150,6 +181,8 @@ def _with_short_answer(record: TrialRecord) -> TrialRecord:
 
 
 _LIGHTER: Final[Sequence[Callable[[TrialRecord], TrialRecord]]] = (
+    _with_short_texts,
+    _without_conversation,
     _without_calls,
     _without_messages,
     _without_metrics,

@@ -12,6 +12,7 @@ import numpy as np
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.observations import Observation
+from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.results import (
     Grading,
     InteractionRecord,
@@ -52,6 +53,7 @@ from concord_evaluator.pipeline.evaluators import (
     select_batches,
 )
 from concord_evaluator.pipeline.verdict import graded
+from concord_evaluator.recorded import played_work, recorded_work
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import Projection, observability_of, project, team_observability
 from concord_evaluator.trace.attribution import PROVENANCES
@@ -239,6 +241,7 @@ def evaluate_trial(
             "team_task": team_task,
             "causes": () if budget.time_is_up() else tuple(causes_of_trial(plan, outcome, in_time, grading)),
             **_observed(plan, outcome, read, roster, known, budget),
+            "work": _work(plan, outcome, read, roster, evaluation, budget),
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*outcome.notes, *excess_warnings(selection.omitted, refused), *unread_spans, *warnings],
@@ -289,6 +292,23 @@ def _observed(
     found = observations_in(acts, task)
     reading = reading_order(acts, task, found)
     return {"network": network, "observations": tuple(found), "reading": tuple(reading)}
+
+
+def _work(
+    plan: AssessmentPlan,
+    outcome: TrialOutcome,
+    batches: Sequence[ReportBatch],
+    roster: Roster,
+    evaluation: TrialEvaluation,
+    budget: Budget,
+) -> RecordedWork | None:
+    """What was said and used in the trial; None if the time is up."""
+    if budget.time_is_up():
+        return None
+    task = task_text(plan, outcome.trial_id)
+    if plan.mode is Mode.RECORDED:
+        return recorded_work(batches, roster, task)
+    return played_work(batches, roster, task, None if evaluation.call_tally is None else evaluation.calls)
 
 
 def _input(

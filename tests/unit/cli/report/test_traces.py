@@ -1,11 +1,13 @@
 """The page on many traces: its totals are those of the traces, and groups differ only where intervals show it."""
 
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig
@@ -15,6 +17,7 @@ from concord_cli.errors import UsageError
 from concord_cli.evaluate.outputs import result_writer
 from concord_cli.report.command import ReportArguments, report
 from concord_cli.report.traces import RunFacts, by_date, by_label, by_version, page_of
+from concord_cli.report.traces.failures import MAX_LISTED, groups_of
 from concord_cli.report.traces.runs import (
     EdgeFacts,
     agents_in,
@@ -39,10 +42,27 @@ def run(
     tokens: dict[str, int] | None = None,
     took_s: float = 1.0,
     label: str | None = "high",
+    outcome: str = "not judged",
+    agent: str | None = None,
+    error: str = "",
+    handled: bool = False,
 ) -> RunFacts:
-    facts = {(a, b): EdgeFacts(calls, failed, (10.0,) * calls) for a, b, calls, failed in edges}
-    started = START + timedelta(hours=number)
-    return RunFacts(f"t{number}", started, version, label, None, took_s, facts, tokens or {})
+    return RunFacts(
+        number=number,
+        trace_id=f"t{number}",
+        task="Plan a trip.",
+        outcome=outcome,
+        agent=agent,
+        error=error,
+        handled=handled,
+        started_at=START + timedelta(hours=number),
+        version=version,
+        label=label,
+        score=None,
+        took_s=took_s,
+        edges={(a, b): EdgeFacts(calls, failed, (10.0,) * calls) for a, b, calls, failed in edges},
+        tokens=tokens or {},
+    )
 
 
 RUNS = st.lists(
@@ -64,7 +84,7 @@ def test_every_call_is_in_the_totals_once_and_every_trace_in_one_shape(runs: lis
     shapes = shapes_in(runs)
     assert sum(shape.traces for shape in shapes) == len(runs)
     assert {shape.example for shape in shapes} <= {each.trace_id for each in runs}
-    assert page_of("x", runs, []).calls == f"{calls:,}"
+    assert page_of("x", runs, [], "x-traces").calls == f"{calls:,}"
 
 
 @given(values=st.lists(st.floats(0, 1e9), min_size=1), share=st.sampled_from([0.5, 0.95]))
@@ -130,6 +150,46 @@ def test_one_version_or_label_is_no_division_and_of_three_the_rarest_is_left_out
     assert division.left_out == 1
 
 
+# What failed
+
+
+def limited(number: int, error: str = "RateLimitError: 429", **facts: str) -> RunFacts:
+    return run(number=number, agent="agent-3", error=error, **facts)  # type: ignore[arg-type]
+
+
+def test_the_largest_group_of_failures_comes_before_larger_ones_without_any() -> None:
+    good, late = [run(number=each) for each in range(9)], [run(number=20, agent="agent-1", error="TimeoutError")]
+    groups = groups_of([*good, *late, *map(limited, range(10, 13))])
+    assert [(each.agent, each.error, len(each.runs)) for each in groups] == [
+        ("agent-3", "RateLimitError: 429", 3),
+        ("agent-1", "TimeoutError", 1),
+        (None, "", 9),
+    ]
+
+
+def test_outcome_agent_and_error_text_tell_groups_apart() -> None:
+    runs = [limited(1), limited(2, outcome="failed"), limited(3, "RateLimitError: 503"), run(agent="b", error="x")]
+    assert len(groups_of(runs)) == len(runs)
+    assert len(groups_of([limited(1), replace(limited(2), handled=True)])) == 2
+
+
+@pytest.mark.parametrize("text", ["{} of 3", "no row {}", "request {} failed"])
+@pytest.mark.parametrize(("one", "other"), [("20261128", "20261129"), ("12.5", "0.31"), ("9f8e7d6c5b", "1a2b3c4d5e")])
+def test_errors_that_differ_in_identifiers_or_measured_numbers_are_one_group(text: str, one: str, other: str) -> None:
+    assert len(groups_of([limited(1, text.format(one)), limited(2, text.format(other))])) == 1
+
+
+@given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=70))
+@settings(max_examples=30, deadline=None)
+def test_each_trace_is_in_one_group_and_each_group_lists_some_of_its_own(sizes: list[int]) -> None:
+    kinds = [(f"Error{kind}", size) for kind, size in enumerate(sizes)]
+    runs = [limited(number, error) for number, error in enumerate(error for error, size in kinds for _ in range(size))]
+    groups = groups_of(runs)
+    assert sorted(each.number for group in groups for each in group.runs) == [each.number for each in runs]
+    assert all(group.listed for group in groups)
+    assert sum(len(group.listed) for group in groups) == min(len(runs), MAX_LISTED)
+
+
 # The command
 
 
@@ -163,6 +223,32 @@ def test_many_traces_have_one_page_however_they_are_written(tmp_path: Path, name
     assert "<b>writer" not in text
     assert "✕</span> 2" in text
     assert '<td class="number">2 s</td>' in text
+
+
+def test_the_page_leads_to_what_failed_and_to_a_page_of_each_trace(tmp_path: Path) -> None:
+    recorded_rows(tmp_path / "rows.jsonl", 5)
+    text = report(ReportArguments(tmp_path / "rows.jsonl", tmp_path / "out" / "all.html")).read_text()
+    assert "2 traces of 5: &lt;b&gt;writer: gone" in text
+    links = re.findall(r'href="(all-traces/[^"]+)"', text)
+    assert {*links} == {f"all-traces/trace-{number}.html" for number in range(1, 6)}
+    pages = {link: (tmp_path / "out" / link).read_text() for link in links}
+    assert [link for link, page in sorted(pages.items()) if "gone" in page] == [
+        "all-traces/trace-2.html",
+        "all-traces/trace-4.html",
+    ]
+
+
+def test_a_terminal_sees_how_far_reading_and_writing_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded_rows(tmp_path / "rows.jsonl", 5)
+    report(ReportArguments(tmp_path / "rows.jsonl"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    report(ReportArguments(tmp_path / "rows.jsonl"))
+    shown = capsys.readouterr().err
+    assert "reading traces" in shown
+    assert "writing their pages" in shown
 
 
 def test_the_rows_are_written_in_the_same_bytes_every_time(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from tests.kit.team_task_rows import failure, flow_of, team_task
 from tests.kit.trials import judged, outcome, plan
 
 TEAM = mesh(4)
-RECORD = judged(plan(TEAM[0]), TEAM).record
+WITH_WORDS = judged(plan(TEAM[0]), TEAM).record
+RECORD = WITH_WORDS.model_copy(update={"work": None})
 
 
 def row_of(trials: int, **config: object) -> ResultRow:
@@ -59,6 +60,32 @@ def test_a_record_that_does_not_fit_loses_its_bulk_first(
         RECORD.sub_scores,
         RECORD.judge,
     )
+
+
+def with_long_texts() -> TrialRecord:
+    assert WITH_WORDS.work is not None
+    said = [each.model_copy(update={"input": "word " * 1000}) for each in WITH_WORDS.work.said]
+    return WITH_WORDS.model_copy(update={"work": WITH_WORDS.work.model_copy(update={"said": said})})
+
+
+def test_long_texts_of_the_conversation_lose_their_middle_before_anything_else_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = with_long_texts()
+    monkeypatch.setattr(row, "MAX_SUBMISSION", size_of(whole) - 1)
+    [fitted] = row.shortened_to_fit([whole], 1)
+    assert fitted.work is not None
+    assert all(" [...] " in each.input for each in fitted.work.said)
+    assert fitted.work.shortened
+    assert fitted.model_copy(update={"work": None}) == RECORD
+
+
+def test_the_conversation_goes_before_the_calls_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row, "MAX_SUBMISSION", size_of(WITH_WORDS) - 1)
+    [fitted] = row.shortened_to_fit([WITH_WORDS], 1)
+    assert fitted.work is not None
+    assert (fitted.work.said, fitted.work.said_omitted) == ([], len(TEAM[1]))
+    assert fitted.calls == RECORD.calls
 
 
 def test_a_long_answer_is_cut_last(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +136,7 @@ def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
 
 @pytest.mark.parametrize("share", [0.9, 1.1, 10])
 def test_a_row_is_shortened_only_if_its_trials_exceed_the_limit(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row, "MAX_SUBMISSION", int(share * size_of(RECORD, RECORD)))
+    monkeypatch.setattr(row, "MAX_SUBMISSION", int(share * size_of(WITH_WORDS, WITH_WORDS)))
     assert bool(row_of(2).detail.warnings) is (share < 1)
 
 
