@@ -8,10 +8,10 @@ from math import ceil
 from statistics import fmean
 from typing import Final, TypeVar
 
+from concord.assessment.outcome import outcome_of
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import CallRecord, TrialRecord
 from concord.wire.roster import GREEN_AGENT
-from concord_cli.row_view.outcome import outcome_of
 from concord_evaluator.statistics import compare_unpaired
 
 Edge = tuple[str, str]
