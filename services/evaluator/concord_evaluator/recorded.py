@@ -244,10 +244,13 @@ def _place_of(named: Mapping[str, WorkStep], failure: Failure) -> tuple[Where, s
     return at.kind, agent if agent != UNKNOWN_AGENT else at.name, failure.guardrail or at.name
 
 
-def _uses(steps: Iterable[WorkStep]) -> list[RecordedUse]:
+def _uses(steps: Sequence[WorkStep]) -> list[RecordedUse]:
+    """The uses of tools and models. A call of a model inside another one is the same, as a second library sees it."""
     groups: defaultdict[tuple[str, str, str], list[WorkStep]] = defaultdict(list)
+    by_id = {step.step.step_id: step for step in steps}
     for step in steps:
-        if step.kind in USED:
+        around = by_id.get(step.step.parent or "")
+        if step.kind in USED and not (step.kind == "model" and around is not None and around.kind == "model"):
             groups[step.agent, step.kind, step.name].append(step)
     uses = [_use(group) for group in groups.values()]
     return sorted(uses, key=lambda use: (-use.calls, use.agent, use.name))

@@ -1,6 +1,6 @@
 """The activations of a trace: the pieces of work of its agents, and the edges between agents that follow from them."""
 
-import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +11,6 @@ from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord.trace.otlp import NEXT_AGENT, Act, Reading, Span, SpanTree, TeamReading, name_key
 from concord_evaluator.formats.trace import shortened_id
 from concord_evaluator.formats.witnesses import Witnesses
-
-_NOT_IN_NAMES: Final = re.compile(r"[^\w .-]+")
 
 _NEXT: Final = name_key(NEXT_AGENT)
 
@@ -96,8 +94,10 @@ class Activations:
 
 
 def agent_id(name: str) -> str:
-    """The id of an agent with this name: characters that no id has become dashes."""
-    return shortened_id(_NOT_IN_NAMES.sub("-", name).strip("- ") or "agent")
+    """The id of an agent with this name: the exact name in NFC, without outer white space, and with a digest if it is
+    long. A solidus, and the colon after `url`, have a meaning in ids: they become characters that look like them."""
+    exact = unicodedata.normalize("NFC", name).strip().replace("/", "\u2215")
+    return shortened_id(exact.replace("url:", "url\u2236", 1) if exact.startswith("url:") else exact or "agent")
 
 
 def find_activations(tree: SpanTree, reading: TeamReading, order: Sequence[str]) -> Activations:
@@ -274,14 +274,20 @@ def _follow(before: Activation, each: Activation) -> None:
 
 
 def _directly_before(row: Sequence[Activation], index: int, latest_ends: Sequence[int]) -> Iterator[Activation]:
-    """The activations that ended before this one started, and before which no other one ended in between."""
+    """The activations that ended before this one started, and before which no other one ended in between; of several
+    attempts at one piece of work, the last one."""
     found: list[Activation] = []
     for earlier in range(index - 1, -1, -1):
         last = found[0] if found else None
         if last is not None and not last.group and latest_ends[earlier] <= last.head.start_ns:
             break
         before = row[earlier]
-        if _ended_before(before, row[index]) and not any(_ended_before(before, other) for other in found):
+        attempted = any(before.group and (before.agent, before.group) == (each.agent, each.group) for each in found)
+        if (
+            not attempted
+            and _ended_before(before, row[index])
+            and not any(_ended_before(before, other) for other in found)
+        ):
             found.append(before)
         elif last is not None and before.group != last.group and latest_ends[earlier] <= last.head.start_ns:
             break

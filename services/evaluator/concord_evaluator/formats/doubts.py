@@ -1,5 +1,6 @@
 """What speaks against the agents and the edges that were read from spans, as warnings. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -58,8 +59,11 @@ def _failed_nodes(tree: SpanTree, reading: TeamReading) -> Iterator[str]:
                 yield read.agent
 
 
+_PLAIN: Final = re.compile(r"[\w .-]+")
+
+
 def _is_default(agent: str, scopes: Iterable[str]) -> bool:
-    key = name_key(agent)
+    key = name_key(agent) if _PLAIN.fullmatch(agent) else ""
     parts = (scope.split(".") for scope in scopes)
     return key in _DEFAULT_NAMES or any(key in map(name_key, each) for each in parts if len(each) > 1)
 

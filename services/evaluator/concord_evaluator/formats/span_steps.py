@@ -29,6 +29,8 @@ from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
 _OPERATION: Final = genai.GENAI_OPERATION[0]
+_PREPARING: Final = "prepare"
+"""The operation of a span that has the kind of a model's call, and only prepares one."""
 _OPERATIONS: Final = {Act.TOOL: "execute_tool", Act.MODEL: "chat"}
 
 
@@ -44,6 +46,8 @@ def as_read(span: Span, reading: TeamReading) -> Span:
         return told
     operation = _OPERATIONS.get(read.act)
     known = genai.TOOL_OPERATIONS if read.act is Act.TOOL else genai.MODEL_OPERATIONS
+    if read.act is Act.WORK and told.operation in genai.MODEL_OPERATIONS:
+        return changed(told, attributes={**told.attributes, _OPERATION: _PREPARING})
     if operation is None or told.operation in known:
         return told
     return changed(told, attributes={**told.attributes, _OPERATION: operation})

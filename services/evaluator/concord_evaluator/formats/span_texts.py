@@ -1,14 +1,32 @@
 """What agents were asked and answered according to spans: an agent's own span often leaves that to those around it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
+
+from msgspec.structs import replace
 
 from concord.trace.otlp import Act, Span, SpanTree, TeamReading
 from concord.trace.otlp.content import NOTHING, Content
 from concord.trace.otlp.frameworks.autogen import Delivered, messages_of
 from concord_evaluator.formats.activations import Activation, Activations
+
+_DUMP: Final = re.compile(r"\s*(?:[{\[][\s{\['\"]|[A-Z]\w*\(\w+=|<[\w.]+ object at 0x)")
+"""How a JSON document or a value of a program begins that somebody wrote as text."""
+
+
+def _written(texts: Sequence[str]) -> str:
+    """The first text that is no dump; the first one if all are."""
+    told = [text for text in texts if text]
+    return next((text for text in told if not _DUMP.match(text)), told[0] if told else "")
+
+
+def _without_dumps(told: Content) -> Content:
+    asked, answered = ("" if _DUMP.match(text) else text for text in (told.input, told.output))
+    return replace(told, input=asked, output=answered)
 
 
 @dataclass(frozen=True)
@@ -30,18 +48,19 @@ class SpanTexts:
         return {each.head.span_id: self._of(each, inside[id(each)]) for each in self.activations.all}
 
     def _of(self, activation: Activation, inside: Sequence[Span]) -> Content:
-        own = activation.head.content
+        whole = activation.head.content
+        own = _without_dumps(whole)
         if own.input and own.output:
             return own
         around = self._around(activation)
-        found = own if around is None else own.completed_by(around.content)
-        models = [each.content for each in inside if self._act(each) is Act.MODEL]
-        others = [each.content for each in inside if self._act(each) is Act.WORK]
-        for contents in (models, others):
+        found = own if around is None else own.completed_by(_without_dumps(around.content))
+        for act in (Act.MODEL, Act.WORK, Act.AGENT):
+            contents = [_without_dumps(each.content) for each in inside if self._act(each) is act]
             asked = next((each for each in contents if each.input), NOTHING)
             answered = next((each for each in reversed(contents) if each.output), NOTHING)
             found = found.completed_by(Content(asked.input, answered.output, asked.before))
-        return found.completed_by(self._delivered(activation)) if self._messages else found
+        found = found.completed_by(self._delivered(activation)) if self._messages else found
+        return found.completed_by(whole)
 
     @cached_property
     def _messages(self) -> list[Delivered]:
@@ -80,13 +99,13 @@ class SpanTexts:
     def task(self) -> str:
         """What the team was asked: by the first span of the run that tells it, else by the first of its agents."""
         asked = (each.content.input for chain in self._tops for each in chain)
-        return next((text for text in (*asked, *(each.input for each in self._outermost)) if text), "")
+        return _written([*asked, *(each.input for each in self._outermost)])
 
     @cached_property
     def answer(self) -> str:
         """What the team answered: by the last outermost span that tells it, else by the last of its agents."""
         said = (each.content.output for chain in reversed(self._tops) for each in chain)
-        return next((text for text in (*said, *(each.output for each in reversed(self._outermost))) if text), "")
+        return _written([*said, *(each.output for each in reversed(self._outermost))])
 
     @cached_property
     def _tops(self) -> list[list[Span]]:

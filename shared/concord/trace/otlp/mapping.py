@@ -147,7 +147,7 @@ def _call(span: Span) -> Invocation:
 
 
 def _use(span: Span, operation: str) -> Invocation:
-    name = span.text(genai.MODEL if operation in genai.MODEL_OPERATIONS else _TOOL_NAMES) or span.name
+    name = span.text(genai.MODEL if operation in genai.MODEL_OPERATIONS else _TOOL_NAMES) or span.filled_name
     arguments = span.text(genai.TOOL_ARGUMENTS)
     parameters: dict[str, Json] | None = {"arguments": arguments[:MAX_TEXT]} if arguments else None
     return Invocation(tool_invocation=UsedTool(name, parameters))

@@ -130,7 +130,7 @@ class Framework(Protocol):
 
 def name_key(name: str) -> str:
     """The form of an agent's name in which a handoff names it: lower case, words joined by `_`."""
-    return _NOT_IN_KEY.sub("_", name.casefold()).strip("_")
+    return _NOT_IN_KEY.sub("_", name.casefold()).strip("_") or name.casefold()
 
 
 def handoff_target(tool: str, arguments: str = "") -> str:
@@ -146,7 +146,7 @@ def handoff_target(tool: str, arguments: str = "") -> str:
 
 def tool_name(span: Span) -> str:
     """The name of the tool that a span uses."""
-    return span.text((*genai.TOOL_NAME, *genai.ENTITY_NAME)) or span.name
+    return span.text((*genai.TOOL_NAME, *genai.ENTITY_NAME)) or span.filled_name
 
 
 def tool_arguments(span: Span) -> str:

@@ -15,6 +15,7 @@ from concord.trace.otlp.genai import (
     CONTENT,
     ENTITY_NAME,
     INTERNAL_SCOPES,
+    LOGFIRE_NAME,
     METHOD,
     OPERATION,
     PATH,
@@ -79,6 +80,11 @@ class Span(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, gc=
             if name in attributes and (value := attributes[name]) != "":
                 return str(value)
         return ""
+
+    @property
+    def filled_name(self) -> str:
+        """The name; where it is a template with `{name}`, as logfire writes them, what stands for that."""
+        return (self.text(LOGFIRE_NAME) if "{name}" in self.name else "") or self.name
 
     @property
     def operation(self) -> str:

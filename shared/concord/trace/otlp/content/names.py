@@ -35,6 +35,7 @@ INPUT: Final = (
     "haystack.component.input",
     "message",
     "langfuse.trace.input",
+    "raw_input",
     "input",
     "tool.parameters",
 )

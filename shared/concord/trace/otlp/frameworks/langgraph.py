@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Set
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
@@ -71,9 +72,16 @@ class _Graphs:
         for span in self._tree.spans.values():
             if span.scope in self._scopes and (known := self._reading.spans.get(span.span_id)) is not None:
                 self._found[span.span_id] = self._plain(span, known)
-        for span in self._tree.spans.values():
-            if self._is_graph(span):
-                self._classify(span, self._tops(span), _graph_name(span))
+        graphs = [span for span in self._tree.spans.values() if self._is_graph(span)]
+        parts: defaultdict[str, list[Span]] = defaultdict(list)
+        for span in graphs:
+            if span.parent_id not in self._tree.spans:
+                parts[_graph_name(span)].extend(self._tops(span))
+        for span in graphs:
+            tops, name = self._tops(span), _graph_name(span)
+            others = parts[name] if span.parent_id not in self._tree.spans else []
+            elsewhere = {metadata(node, genai.LANGGRAPH_NODE) for node in others if self._uses_model(node)}
+            self._classify(span, tops, name, elsewhere)
         return self._reading.changed(self._found)
 
     def _plain(self, span: Span, known: Reading) -> Reading:
@@ -151,9 +159,10 @@ class _Graphs:
     def _tools(self) -> frozenset[str]:
         return frozenset(each.span_id for each in self._tree.spans.values() if self._is_tool(each))
 
-    def _classify(self, span: Span, nodes: list[Span], name: str) -> None:
+    def _classify(self, span: Span, nodes: list[Span], name: str, elsewhere: Set[str] = frozenset()) -> None:
+        """`elsewhere`: the nodes with models of the graph's other runs in a thread, which an interrupt divides."""
         thinking = [node for node in nodes if self._uses_model(node)]
-        names = {metadata(node, genai.LANGGRAPH_NODE) for node in thinking}
+        names = {metadata(node, genai.LANGGRAPH_NODE) for node in thinking} | elsewhere
         if all(_is_inside(each) for each in names) and self._uses_model(span):
             self._found[span.span_id] = self._agent(span, name)
         elif len(names) == 1 and name in _ANONYMOUS | names:

@@ -12,6 +12,8 @@ _WORKFLOW: Final = "AgentWorkflow"
 _AGENT_STEP: Final = f"{_WORKFLOW}.run_agent_step"
 _TOOL_STEP: Final = f"{_WORKFLOW}.call_tool"
 _HANDOFF: Final = "handoff"
+_PREPARES: Final = "._prepare_chat_with_tools"
+"""Part of the names of spans that only prepare a call of a model."""
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
@@ -20,7 +22,11 @@ def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
         (each for each in tree.spans.values() if each.scope == _SCOPE and each.name in {_AGENT_STEP, _TOOL_STEP}),
         key=lambda each: (each.trace_id, each.parent_id, each.start_ns),
     )
-    found: dict[str, Reading] = {}
+    found = {
+        each.span_id: Reading(Act.WORK, failed=each.failed)
+        for each in tree.spans.values()
+        if each.scope == _SCOPE and each.name.endswith(_PREPARES)
+    }
     workflow = agent = ""
     for step in steps:
         if step.parent_id != workflow:
