@@ -143,7 +143,7 @@ def _check(step: Step) -> None:
 def _call(span: Span) -> Invocation:
     asked = span.content.input
     requests: dict[str, Json] | None = {"input": asked[:MAX_TEXT]} if asked else None
-    return Invocation(agent_invocation=CalledAgent(agent_name=span.callee, requests=requests))
+    return Invocation(agent_invocation=CalledAgent(agent_name=span.callee[:MAX_NAME_LENGTH], requests=requests))
 
 
 def _use(span: Span, operation: str) -> Invocation:
