@@ -160,7 +160,7 @@ async def test_oversized_attributes_are_cut_and_counted_and_their_spans_stored(
 async def test_the_defaults_of_a_batch_exporter_are_never_too_large(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
-    told = {"gen_ai.input.messages": "x" * 100_000}
+    told: dict[str, str | int] = {"gen_ai.input.messages": "x" * 100_000}
     many = export(*((f"{number + 1:016x}", "", told) for number in range(512)))
     answer = await client.post("/v1/traces", content=many.SerializeToString(), headers=PROTOBUF)
     assert answer.status_code == 200
