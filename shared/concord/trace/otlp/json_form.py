@@ -123,7 +123,7 @@ def _read(span: JsonSpan, scope: str, service: str, version: str) -> Span:
         intern(hex_id(span.trace_id, _TRACE_ID_BYTES)),
         hex_id(span.span_id, _SPAN_ID_BYTES),
         hex_id(span.parent_span_id, _SPAN_ID_BYTES),
-        span.name or "",
+        intern(span.name or ""),
         scope,
         service,
         whole(span.start_time_unix_nano, "startTimeUnixNano"),
