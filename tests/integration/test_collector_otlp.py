@@ -118,7 +118,7 @@ async def test_spans_that_cannot_become_steps_are_counted_in_a_partial_success(
     sent = export(
         CALL,
         ("0" * 16, "", {}),
-        call("c" * 16, "x" * 999),
+        ("c" * 16, "0" * 16, {}),
     )
     answer = await client.post("/v1/traces", content=sent.SerializeToString(), headers=PROTOBUF)
     partial = ExportTraceServiceResponse.FromString(answer.content).partial_success
@@ -140,6 +140,31 @@ async def test_with_a_token_the_reporter_is_its_agent_and_spans_of_other_traces_
     assert (await client.post("/v1/traces", content=foreign, headers=headers)).status_code == 403
     assert [(r.reporter, r.authenticated) for r in await reports(storage, TRACE)] == [("critic", True)]
     assert await reports(storage, OTHER) == []
+
+
+async def test_oversized_attributes_are_cut_and_counted_and_their_spans_stored(
+    client: httpx.AsyncClient, storage: Storage
+) -> None:
+    sent = export(call("b" * 16, "x" * 999 + "1"), call("c" * 16, "x" * 999 + "2"))
+    answer = await client.post("/v1/traces", content=sent.SerializeToString(), headers=PROTOBUF)
+    partial = ExportTraceServiceResponse.FromString(answer.content).partial_success
+    assert (answer.status_code, partial.rejected_spans, partial.error_message) == (
+        *(200, 0),
+        "oversized attributes, cut: 2",
+    )
+    names = {report.step.agent_call.agent_name for report in await reports(storage, TRACE) if report.step.agent_call}
+    assert {len(name) for name in names} == {256}
+    assert len(names) == 2
+
+
+async def test_the_defaults_of_a_batch_exporter_are_never_too_large(
+    client: httpx.AsyncClient, storage: Storage
+) -> None:
+    told: dict[str, str | int] = {"gen_ai.input.messages": "x" * 100_000}
+    many = export(*((f"{number + 1:016x}", "", told) for number in range(512)))
+    answer = await client.post("/v1/traces", content=many.SerializeToString(), headers=PROTOBUF)
+    assert answer.status_code == 200
+    assert len(await reports(storage, TRACE)) == 512
 
 
 async def test_an_export_is_split_by_trace_and_a_long_one_is_stored_whole(

@@ -12,7 +12,7 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec,
 from concord.storage.connection import connect
 from concord.wire.roster import RosterEntry, new_trace_id
 from concord_cli.evaluate.command import EvaluateArguments, evaluate_traces
-from concord_cli.traces.collector import KeptTraces, OpenCollector
+from concord_cli.traces.collector import KeptTraces, OpenCollector, print_traces
 from concord_cli.traces.watch import Watch
 from tests.kit.collectors import JSON, SECRET, bearer, collector
 
@@ -45,6 +45,17 @@ async def test_traces_of_any_id_are_listed_with_their_services(redis_url: str) -
         assert (await kept(client, found.now + 60)).traces == []
     (trace,) = [each for each in found.traces if each.trace_id == trace_id]
     assert (trace.spans, trace.services) == (2, ["writer", "critic"])
+
+
+async def test_the_list_says_what_was_refused(redis_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    async with collector(redis_url, max_inflated_bytes=1000) as client:
+        await client.post("/v1/traces", content=export(new_trace_id(), text="x" * 1000), headers=JSON)
+        await send(client, export("0" * 32))
+        await asyncio.to_thread(print_traces, str(client.base_url), None)
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "refused since the collector started: 1 requests that are too large",
+        "refused since the collector started: 1 invalid spans or steps",
+    ]
 
 
 async def test_the_trace_of_a_trial_is_neither_listed_nor_exported(redis_url: str) -> None:

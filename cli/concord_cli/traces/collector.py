@@ -33,10 +33,11 @@ class KeptTrace(BaseModel):
 
 
 class KeptTraces(BaseModel):
-    """The traces by their last spans, and the collector's time (seconds since 1970)."""
+    """The traces by their last spans, the collector's time (seconds since 1970), and what it refused since it began."""
 
     now: float
     traces: list[KeptTrace]
+    refused: dict[str, int] = {}
 
 
 class OpenCollector:
@@ -106,7 +107,8 @@ def _failed(url: str, error: Exception) -> AssessmentError:
 def print_traces(url: str, since: str | None) -> None:
     """Prints the traces that an open collector has, by their last spans. Raises UsageError, AssessmentError."""
     with OpenCollector(url) as source:
-        kept = source.traces(source.since(since)).traces
+        found = source.traces(source.since(since))
+    kept = found.traces
     trace, last_spans, services = (Column(each, overflow="fold") for each in ("trace", "last spans (UTC)", "services"))
     table = plain_table(trace, Column("spans", justify="right"), last_spans, services)
     for each in kept:
@@ -116,3 +118,5 @@ def print_traces(url: str, since: str | None) -> None:
     if kept:
         console.print(table)
     console.print(counted(len(kept), "trace"))
+    for what, count in found.refused.items():
+        console.print(plain_lines(f"refused since the collector started: {count:,} {what}"))

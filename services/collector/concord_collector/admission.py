@@ -4,7 +4,7 @@ import asyncio
 import logging
 import math
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterable, AsyncIterator, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
@@ -173,9 +173,11 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-_GZIP: Final = 31
+_IDENTITY, GZIP, _ZSTD = "identity", "gzip", "zstd"
+_GZIP_BITS: Final = 31
 """zlib's window bits for a gzip header."""
-_RESERVED: Final = 0xE0
+_TRAILING: Final = "there is data after the compressed body"
+_FLAGS_AT, _RESERVED = 3, 0xE0
 """The flags in the fourth byte of a gzip header that a decoder must refuse (RFC 1952, section 2.3.1.2). ISA-L takes
 them, and zlib, which reads stored bodies, does not."""
 _MAX_WINDOW_LOG: Final = 23
@@ -194,47 +196,55 @@ class _Inflater(Protocol):
     def unused_data(self) -> bytes: ...
 
 
-def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """The decompressed body. Raises 400 if it is not in its encoding, 413 if it is larger, 415 for other encodings."""
-    decode = _DECODERS.get(encoding.strip().lower())
-    if decode is None:
-        raise HTTPException(415, f"send one of: {', '.join(_DECODERS)}")
-    inflated = decode(body, max_bytes)
-    if len(inflated) > max_bytes:
-        raise HTTPException(413, "the body is too large")
-    return inflated
+async def inflate(pieces: AsyncIterable[bytes], encoding: str, max_bytes: int) -> bytes:
+    """The body that arrives in pieces, each decompressed as it comes.
+
+    Raises 400 if it is not in its encoding, 413 once it is larger, 415 for other encodings.
+    """
+    inflater = _inflater(encoding)
+    inflated: list[bytes] = []
+    left, position = max_bytes, 0
+    async for piece in pieces:
+        if inflater is not None and piece:
+            _check_flags(encoding, piece, position)
+            position += len(piece)
+            # One byte above the limit tells a body that just fits from one that does not.
+            piece = _decompressed(inflater, piece, left + 1)
+        left -= len(piece)
+        if left < 0:
+            raise HTTPException(413, "the body is too large")
+        inflated.append(piece)
+    if inflater is not None and not inflater.eof:
+        raise HTTPException(400, "the compressed body is incomplete")
+    return b"".join(inflated)
 
 
-def _identity(body: bytes, _: int) -> bytes:
-    return body
+def _inflater(encoding: str) -> _Inflater | None:
+    if encoding == _IDENTITY:
+        return None
+    if encoding == GZIP:
+        return isal_zlib.decompressobj(_GZIP_BITS)
+    if encoding == _ZSTD:
+        return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG})
+    raise HTTPException(415, f"send one of: {_IDENTITY}, {GZIP}, {_ZSTD}")
 
 
-def _gzip(body: bytes, max_bytes: int) -> bytes:
-    if body[3:4] and body[3] & _RESERVED:
+def _check_flags(encoding: str, piece: bytes, position: int) -> None:
+    """Raises 400 for reserved flags in the header of gzip. `position`: of the piece in the body."""
+    if encoding == GZIP and position <= _FLAGS_AT < position + len(piece) and piece[_FLAGS_AT - position] & _RESERVED:
         raise HTTPException(400, "the body does not match its content-encoding: reserved flags of gzip are set")
-    return _decompress(isal_zlib.decompressobj(_GZIP), body, max_bytes)
 
 
-def _zstd(body: bytes, max_bytes: int) -> bytes:
-    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
-    return _decompress(zstd.ZstdDecompressor(options=options), body, max_bytes)
-
-
-def _decompress(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
+def _decompressed(inflater: _Inflater, piece: bytes, max_bytes: int) -> bytes:
+    if inflater.eof:
+        raise HTTPException(400, _TRAILING)
     try:
-        # One byte above the limit tells a body that just fits from one that does not.
-        inflated = inflater.decompress(body, max_bytes + 1)
+        inflated = inflater.decompress(piece, max_bytes)
     except (isal_zlib.error, zstd.ZstdError) as error:  # type: ignore[misc]  # its stub says the class is an instance
         raise HTTPException(400, f"the body does not match its content-encoding: {error}") from error
-    if len(inflated) <= max_bytes:
-        if not inflater.eof:
-            raise HTTPException(400, "the compressed body is incomplete")
-        if inflater.unused_data:
-            raise HTTPException(400, "there is data after the compressed body")
+    if inflater.unused_data and len(inflated) < max_bytes:
+        raise HTTPException(400, _TRAILING)
     return inflated
-
-
-_DECODERS: Final[dict[str, Callable[[bytes, int], bytes]]] = {"identity": _identity, "gzip": _gzip, "zstd": _zstd}
 
 
 # Back-pressure: the collector refuses reports while Redis uses more memory than its watermark allows.
@@ -335,12 +345,19 @@ class Admission:
         content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type not in content_types:
             raise HTTPException(415, f"send {' or '.join(content_types)}")
-        sent = await request.body()
-        self._metrics.wire_bytes.inc(len(sent))
-        encoding = request.headers.get("content-encoding", "identity")
-        body = inflate(sent, encoding, self._max_inflated_bytes)
+        encoding = request.headers.get("content-encoding", _IDENTITY).strip().lower()
+        sent: list[bytes] = []
+
+        async def pieces() -> AsyncIterator[bytes]:
+            async for piece in request.stream():
+                self._metrics.wire_bytes.inc(len(piece))
+                if encoding == GZIP:
+                    sent.append(piece)
+                yield piece
+
+        body = await inflate(pieces(), encoding, self._max_inflated_bytes)
         _check_rate(await self._rate_limiter.take(caller.name, max(_MIN_COST, len(body))))
-        return AdmittedRequest(caller, content_type, body, sent if encoding.strip().lower() == "gzip" else None)
+        return AdmittedRequest(caller, content_type, body, b"".join(sent) or None)
 
 
 def _check_rate(wait_s: float) -> None:

@@ -80,7 +80,7 @@ def _include_routes(
     collection = _open_collection(settings, storage) if settings.open else None
     app.include_router(otlp_router(admission, writer, collection))
     if collection is not None:
-        app.include_router(open_router(collection))
+        app.include_router(open_router(collection, metrics))
     peer_urls = PeerUrls(settings.hosts.networks, exact=settings.hosts)
     app.include_router(registry_router(storage.registry, authenticator, peer_urls, registration_rate))
     app.include_router(probe_routes(backpressure.check_readiness, metrics.registry))

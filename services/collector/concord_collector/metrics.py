@@ -113,6 +113,22 @@ STEP_OUTCOMES: Final = ("accepted", "duplicate", "late", "rejected")
 REJECTIONS: Final = ("invalid", "foreign_trace", "trace_full")
 STATUSES: Final = (202, 400, 401, 403, 413, 415, 429, 503)
 
+_REFUSED_REQUESTS: Final = {
+    400: "requests that cannot be read",
+    401: "requests without a valid token",
+    403: "requests for another trial or a closed one",
+    413: "requests that are too large",
+    415: "requests in another content type or encoding",
+    429: "requests beyond a sender's rate, to be sent again",
+    503: "requests while storage is full or away, to be sent again",
+}
+_REFUSED_SPANS: Final = {
+    "invalid": "invalid spans or steps",
+    "foreign_trace": "spans or steps of another trace",
+    "trace_full": "spans or steps beyond a trace's quota",
+}
+CUT: Final = "oversized attributes, cut"
+
 _TIMED_PATHS: Final = frozenset({"/traces", "/v1/traces"})
 
 
@@ -151,6 +167,11 @@ class Metrics:
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
             registry=self.registry,
         )
+        self.cut = Counter(
+            "concord_collector_cut_attributes_total",
+            "Oversized attributes of spans that were cut.",
+            registry=self.registry,
+        )
         self.storage = StorageMetrics()
         self.registry.register(self.storage)
         # A counter that appears with its first event has no rate for this event.
@@ -158,6 +179,17 @@ class Metrics:
         self.rejected: Final = {reason: rejected.labels(reason=reason) for reason in REJECTIONS}
         for status in STATUSES:
             self._batches.labels(status=status)
+
+    def refusals(self) -> dict[str, int]:
+        """What this collector has refused or cut since its start, by what it is; only what there is."""
+        sample = self.registry.get_sample_value
+        batches, rejected = "concord_collector_batches_total", "concord_collector_rejected_total"
+        counts = {
+            **{text: sample(batches, {"status": str(each)}) for each, text in _REFUSED_REQUESTS.items()},
+            **{text: sample(rejected, {"reason": each}) for each, text in _REFUSED_SPANS.items()},
+            CUT: sample("concord_collector_cut_attributes_total"),
+        }
+        return {text: int(count) for text, count in counts.items() if count}
 
     def count_answer(self, status: int, seconds: float) -> None:
         """Counts the answer to a batch or an export."""

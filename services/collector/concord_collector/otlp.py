@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from concord.storage import AssessmentStore, OpenTraceLimits, OpenTraces, TraceStore
 from concord.trace.decoding import spans_in
-from concord.trace.otlp import Span, SpanError, as_export, read_json, storable, without_internals
+from concord.trace.otlp import Span, SpanError, as_export, read_json, shortened, storable, without_internals
 from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, with_ids_alone
 from concord.trace.report import Channel, unpack
@@ -27,22 +27,23 @@ from concord.trust.redaction import redact
 from concord.trust.tokens import Claims, Now
 from concord.wire.roster import MAX_ID_LENGTH
 from concord_collector.admission import ERROR_RESPONSES, Admission
+from concord_collector.metrics import Metrics
 from concord_collector.traces import TRACE_FULL, TraceWriter
 
 # The collector's answers to OTLP/HTTP, in both encodings. (`concord.trace.otlp` reads the exports.)
 
 
 def write_protobuf(rejected: int, reason: str) -> bytes:
-    """An `ExportTraceServiceResponse`; with `rejected` spans, a partial success for this reason."""
+    """An `ExportTraceServiceResponse`; with a reason, a partial success: of `rejected` spans, or 0 for a warning."""
     response = ExportTraceServiceResponse()
-    if rejected:
+    if reason:
         response.partial_success.CopyFrom(ExportTracePartialSuccess(rejected_spans=rejected, error_message=reason))
     return response.SerializeToString()
 
 
 def write_json(rejected: int, reason: str) -> bytes:
     """The same in JSON, where 64-bit numbers are strings."""
-    partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": reason}} if rejected else {}
+    partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": reason}} if reason else {}
     return json.dumps(partial).encode()
 
 
@@ -63,9 +64,13 @@ class OpenTraceRecord(BaseModel):
 
 
 class OpenTraceList(BaseModel):
-    """The traces, by their last spans; `now` is the time of all collectors (seconds since 1970)."""
+    """The traces, by their last spans; `now` is the time of all collectors (seconds since 1970).
+
+    `refused`: what this collector has refused or cut since its start, by what it is.
+    """
 
     now: float
+    refused: dict[str, int]
     traces: list[OpenTraceRecord]
 
 
@@ -99,7 +104,7 @@ class OpenCollection:
                 yield json.dumps(as_export(spans_in(unpack(batch.body)))).encode() + b"\n"
 
 
-def open_router(collection: OpenCollection) -> APIRouter:
+def open_router(collection: OpenCollection, metrics: Metrics) -> APIRouter:
     """The routes that list and export traces that belong to no trial."""
     router = APIRouter(tags=["open traces"], prefix="/open")
     unavailable: dict[int | str, dict[str, Any]] = {503: ERROR_RESPONSES[503]}
@@ -118,7 +123,7 @@ def open_router(collection: OpenCollection) -> APIRouter:
             )
             for each in await collection.index.list(since)
         ]
-        return OpenTraceList(now=now, traces=records)
+        return OpenTraceList(now=now, traces=records, refused=metrics.refusals())
 
     @router.get("/traces/{trace_id}", responses=unavailable | {404: {"description": "No such trace."}})
     async def spans(trace_id: str) -> StreamingResponse:
@@ -165,6 +170,7 @@ def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenColl
             raise HTTPException(400, "the body is not an ExportTraceServiceRequest") from error
         export = read_export(spans, admitted.body, admitted.caller.claims)
         writer.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
+        writer.count_cut(export.cut)
         if spans and not export.batches and export.n_foreign == export.rejected > 0:
             raise HTTPException(403, "the token is for another trace")
         receipts = [await writer.write(admitted.caller, batch, Channel.OTLP) for batch in export.batches]
@@ -173,7 +179,8 @@ def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenColl
                 if receipt.accepted:
                     await open_traces.note(batch)
         over_quota = sum(len(receipt.rejected) for receipt in receipts)
-        reason = export.reason or (TRACE_FULL if over_quota else "")
+        warning = f"oversized attributes, cut: {export.cut}" if export.cut else ""
+        reason = export.reason or (TRACE_FULL if over_quota else warning)
         body = _WRITE[admitted.content_type](export.rejected + over_quota, reason)
         return Response(body, media_type=admitted.content_type)
 
@@ -185,13 +192,14 @@ class Export:
     """The batches of an export, one or more for each trace and service, and its refused spans.
 
     `rejected`: how many spans were refused; `reason`: why the first of them was; `n_foreign`: how many of them are of
-    another trace than the token's.
+    another trace than the token's. `cut`: how many attributes were too long, and are cut.
     """
 
     batches: Sequence[SerialisedBatch]
     rejected: int
     reason: str
     n_foreign: int
+    cut: int
 
 
 def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Export:
@@ -201,7 +209,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
     """
     groups: defaultdict[_Group, list[Span]] = defaultdict(list)
     reasons: list[str] = []
-    foreign = 0
+    foreign = cut = 0
     inner = [span for span in spans if span.internal]
     for span in without_internals(spans) if inner else spans:
         if claims is not None and span.trace_id != claims.trace_id:
@@ -209,11 +217,13 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
             reasons.append("the token is for another trace")
             continue
         try:
-            groups[_group(span, claims)].append(storable(span))
+            short, n_cut = shortened(span)
+            groups[_group(span, claims)].append(storable(short))
+            cut += n_cut
         except SpanError as error:
             reasons.append(str(error))
     batches = list(_batches(groups, _internals(inner, claims), blake2b(body, digest_size=16).hexdigest()))
-    return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
+    return Export(batches, len(reasons), reasons[0] if reasons else "", foreign, cut)
 
 
 _Group = tuple[str, str]

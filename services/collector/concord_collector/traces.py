@@ -148,6 +148,10 @@ class TraceWriter:
         self._metrics.rejected["invalid"].inc(invalid)
         self._metrics.rejected["foreign_trace"].inc(foreign)
 
+    def count_cut(self, attributes: int) -> None:
+        """Counts oversized attributes that were cut."""
+        self._metrics.cut.inc(attributes)
+
     def _count(self, batch: SerialisedBatch, report: ReportBatch, first: BatchReceipt | None) -> None:
         outcome = "accepted" if first is None else "late" if first.late else "duplicate"
         self._metrics.steps[outcome].inc(batch.n_steps)

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from math import inf
 from typing import Final, NamedTuple
@@ -162,21 +163,35 @@ class _Run:
         self._steps: dict[str, Step] = {}
         for step in sorted(steps, key=lambda each: (_start(each), each.step_id)):
             self._steps.setdefault(step.step_id, step)
-        self._twins = {each.step_id for each in self._steps.values() if self._is_twin(each)}
-        """Of a call by several agents, all records but the first."""
-        self._children: defaultdict[str, list[Step]] = defaultdict(list)
-        for step in self._steps.values():
-            self._children[self._above(step)].append(step)
         self._thrown = {each.step_id: found for each in self._steps.values() if (found := _thrown_in(each)) is not None}
         self._failing = {step_id for step_id in self._thrown if self._steps[step_id].failure is not None}
-        self._until: defaultdict[tuple[str, ...], float] = defaultdict(lambda: -inf)
+
+    @cached_property
+    def _twins(self) -> set[str]:
+        """Of a call by several agents, all records but the first."""
+        return {each.step_id for each in self._steps.values() if self._is_twin(each)}
+
+    @cached_property
+    def _children(self) -> Mapping[str, Sequence[Step]]:
+        children: defaultdict[str, list[Step]] = defaultdict(list)
+        for step in self._steps.values():
+            children[self._above(step)].append(step)
+        return children
+
+    @cached_property
+    def _until(self) -> Mapping[tuple[str, ...], float]:
         """The latest starts of what may follow a failure: by its kind, and by its place and name."""
+        until: defaultdict[tuple[str, ...], float] = defaultdict(lambda: -inf)
         for step in self._steps.values():
             if step.step_id not in self._failing:
                 for key in (*_went_on_by(step), self._place(step)):
-                    self._until[key] = max(self._until[key], _start(step))
+                    until[key] = max(until[key], _start(step))
+        return until
 
     def failures(self) -> Failures:
+        orphans = tuple(each.step_id for each in self._steps.values() if each.parent and each.parent not in self._steps)
+        if not self._thrown:
+            return Failures({}, frozenset(), orphans)
         found: dict[str, Failure] = {}
         passed = set(self._twins & self._thrown.keys())
         for step in self._parents_first():
@@ -190,7 +205,6 @@ class _Run:
                 found[origin.step_id] = self._failure(step, origin, what or self._thrown[origin.step_id])
         effects = {step_id for step_id, each in found.items() if self._is_effect(each, found)}
         kept = {step_id: found[step_id] for step_id in self._steps if step_id in found and step_id not in effects}
-        orphans = tuple(each.step_id for each in self._steps.values() if each.parent and each.parent not in self._steps)
         return Failures(kept, frozenset((passed | effects) - kept.keys()), orphans)
 
     def _is_twin(self, step: Step) -> bool:

@@ -1,10 +1,11 @@
-"""Content encodings: decompression restores the body, and never exceeds its limit."""
+"""Content encodings: decompression restores the body, whatever pieces it arrives in, and never exceeds its limit."""
 
+import asyncio
 import gzip
 import sys
 import tracemalloc
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 import pytest
@@ -12,7 +13,7 @@ from fastapi import HTTPException
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from concord_collector.admission import inflate
+from concord_collector import admission
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -21,6 +22,17 @@ else:
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {"identity": bytes, "gzip": gzip.compress, "zstd": zstd.compress}
 ENCODINGS = pytest.mark.parametrize("encoding", COMPRESS)
+
+
+def inflate(body: bytes, encoding: str, limit: int, piece: int = 7) -> bytes:
+    """The decompressed body, which arrives in pieces of so many bytes."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), piece):
+            yield body[start : start + piece]
+        yield b""
+
+    return asyncio.run(admission.inflate(pieces(), encoding, limit))
 
 
 def refused(body: bytes, encoding: str, limit: int = 1000, *, says: str = "") -> int:
@@ -32,9 +44,9 @@ def refused(body: bytes, encoding: str, limit: int = 1000, *, says: str = "") ->
 
 
 @ENCODINGS
-@given(body=st.binary(max_size=2000))
-def test_decompression_restores_the_body(encoding: str, body: bytes) -> None:
-    assert inflate(COMPRESS[encoding](body), encoding, len(body)) == body
+@given(body=st.binary(max_size=2000), piece=st.integers(1, 3000))
+def test_decompression_restores_the_body(encoding: str, body: bytes, piece: int) -> None:
+    assert inflate(COMPRESS[encoding](body), encoding, len(body), piece) == body
 
 
 @ENCODINGS

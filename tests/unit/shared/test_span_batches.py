@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from concord.trace.decoding import parents_in, read, spans_in
-from concord.trace.otlp import Span, SpanError, storable, to_step
+from concord.trace.otlp import Span, SpanError, shortened, storable, to_step
 from concord.trace.otlp.genai import AGENT_NAME, ATTRIBUTES, INPUT_TOKENS, MODEL, OPERATION, RETRY_OF, TOOL_NAME
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, read_spans, steps_of, with_ids_alone
 from concord.trace.stored_step import written as written_steps
@@ -57,6 +57,23 @@ def test_a_span_is_refused_as_its_step_would_be(one: Span) -> None:
     finite = {name: each for name, each in one.attributes.items() if not isinstance(each, float) or math.isfinite(each)}
     told = replace(one, attributes=finite)
     assert refused(one, storable) == refused(told, lambda each: to_step(each, with_agent=True))
+
+
+@given(HOSTILE)
+def test_no_text_of_a_shortened_span_is_too_long(one: Span) -> None:
+    short, _ = shortened(one)
+    assert "length" not in refused(short, storable)
+    assert shortened(short) == (short, 0)
+
+
+@given(SPANS)
+def test_a_span_without_oversized_texts_is_not_shortened(one: Span) -> None:
+    assert shortened(one) == (one, 0)
+
+
+def test_an_attribute_of_any_other_kind_is_cut_where_a_structure_would_not_end() -> None:
+    short, cut = shortened(span(attributes={"metadata": "x" * 300_000, "gen_ai.agent.name": "a"}))
+    assert (len(str(short.attributes["metadata"])), cut) == (256 * 1024, 1)
 
 
 def test_a_name_that_no_json_can_have_does_not_hide_one_that_is_too_long() -> None:

@@ -8,7 +8,7 @@ from concord.trace.otlp.frameworks.langgraph import is_control_flow
 from concord.trace.otlp.genai import AttributeValue
 from concord.trace.otlp.json_form import as_export, read_json, read_usual, spans_in
 from concord.trace.otlp.log_form import LoggedEvent, events_in, with_events
-from concord.trace.otlp.mapping import SpanError, check_ids, step_of, storable, to_step
+from concord.trace.otlp.mapping import SpanError, check_ids, shortened, step_of, storable, to_step
 from concord.trace.otlp.reading import (
     NEXT_AGENT,
     Act,
@@ -51,6 +51,7 @@ __all__ = [
     "read_json",
     "read_team",
     "read_usual",
+    "shortened",
     "span_of",
     "spans_in",
     "step_of",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from sys import intern
 from typing import Final
 
 from pydantic import JsonValue
@@ -15,6 +16,10 @@ _USES: Final[Mapping[str, tuple[str, int]]] = {
     for name in ATTRIBUTES | NAMES | DESTINATION
 }
 """By name, the name itself, so that spans share one object for it, and its uses."""
+
+
+_MAX_SHARED: Final = 64
+"""Characters of a text up to which equal ones share one object."""
 
 
 class Attributes:
@@ -44,7 +49,10 @@ class Attributes:
                 told[name] = value
                 if use == _TOLD:
                     continue
-            scalar = value if type(value) is str or type(value) is int else as_attribute(value)
+            if type(value) is str:  # names of agents, tools and models repeat in most spans
+                scalar: AttributeValue = intern(value) if len(value) <= _MAX_SHARED else value
+            else:
+                scalar = value if type(value) is int else as_attribute(value)
             if use & _KEPT:
                 kept[name] = scalar
             if use & _ADDRESS:

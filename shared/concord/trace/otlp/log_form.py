@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from pydantic import JsonValue
 
 from concord.trace.otlp.content import Event, is_content, with_content
-from concord.trace.otlp.json_form import KeyValue, OtlpMessage, Value, hex_id
+from concord.trace.otlp.json_form import hex_id
+from concord.trace.otlp.json_structs import LogsExport, Value, converted
 from concord.trace.otlp.spans import Span
 
 _NAME = "event.name"
@@ -21,29 +22,9 @@ class LoggedEvent(NamedTuple):
     event: Event
 
 
-class _Record(OtlpMessage):
-    trace_id: str | None = None
-    span_id: str | None = None
-    event_name: str | None = None
-    body: Value | None = None
-    attributes: list[KeyValue] | None = None
-
-
-class _ScopeLogs(OtlpMessage):
-    log_records: list[_Record] | None = None
-
-
-class _ResourceLogs(OtlpMessage):
-    scope_logs: list[_ScopeLogs] | None = None
-
-
-class _LogsExport(OtlpMessage):
-    resource_logs: list[_ResourceLogs] | None = None
-
-
 def events_in(document: JsonValue) -> Iterator[LoggedEvent]:
     """The events about generative AI in an `ExportLogsServiceRequest`. Raises ValueError."""
-    export = _LogsExport.model_validate(document)
+    export = converted(document, LogsExport)
     for group in export.resource_logs or ():
         for scoped in group.scope_logs or ():
             for record in scoped.log_records or ():

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from typing import Final
 
 import msgspec
@@ -17,6 +18,9 @@ from concord.trace.stored_step import CalledAgent, Invocation, Json, Step, UsedT
 
 MAX_TEXT: Final = 8192
 """Where free text, such as prompts and error messages, is truncated (characters): the size of an attribute."""
+
+_MAX_ATTRIBUTE: Final = 256 * 1024
+"""Where the collector cuts any other attribute (characters): structures such as a graph need more than `MAX_TEXT`."""
 
 _USES: Final = genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
 _STATED: Final = _USES | genai.AGENT_OPERATIONS
@@ -69,6 +73,30 @@ def step_of(span: Span, *, with_agent: bool = False) -> Step:
     if not _is_within_limits(step):
         _check(step)
     return step
+
+
+def shortened(span: Span) -> tuple[Span, int]:
+    """The span with its oversized texts cut, and their number: names, which stay distinct, and other attributes."""
+    attributes = span.attributes
+    cut = {name: text for name, value in attributes.items() if (text := _cut(name, value)) is not None}
+    if not cut and len(span.name) <= MAX_NAME_LENGTH:
+        return span, 0
+    name = span.name if len(span.name) <= MAX_NAME_LENGTH else _short_name(span.name)
+    return replace(span, name=name, attributes={**attributes, **cut}), len(cut) + (name is not span.name)
+
+
+def _cut(name: str, value: genai.AttributeValue) -> str | None:
+    """The shorter text of an oversized attribute; None for any other."""
+    if not isinstance(value, str) or len(value) <= MAX_NAME_LENGTH:
+        return None
+    if name in _LIMITED:
+        return _short_name(value)
+    return value[:_MAX_ATTRIBUTE] if len(value) > _MAX_ATTRIBUTE else None
+
+
+def _short_name(name: str) -> str:
+    rest = blake2b(name.encode(errors="replace"), digest_size=4).hexdigest()
+    return f"{name[: MAX_NAME_LENGTH - len(rest) - 1]}-{rest}"
 
 
 def storable(span: Span) -> Span:

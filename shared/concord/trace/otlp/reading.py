@@ -65,12 +65,6 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     known_by: KnownBy | None = None
 
 
-class Convention(Protocol):
-    """The mapping of a convention: reads one span alone. None if the span does not follow the convention."""
-
-    def __call__(self, span: Span, /) -> Reading | None: ...
-
-
 @dataclass(frozen=True)
 class SpanTree:
     """The spans of a trace by id. A parent outside of `spans` is not a parent."""

@@ -33,8 +33,8 @@ def read_team(tree: SpanTree) -> TeamReading:
 
 def _read(span: Span) -> Reading | None:
     attributes = span.attributes
-    for name, convention in CONVENTIONS:
-        if name in attributes and (found := convention(span)) is not None:
+    for convention in CONVENTIONS:
+        if convention.attribute in attributes and (found := convention.read(span)) is not None:
             return found
     return None
 
