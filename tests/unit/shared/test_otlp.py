@@ -120,6 +120,12 @@ def test_older_attribute_names_are_read_and_newer_ones_take_precedence() -> None
     assert (to_step(old).total_tokens, to_step(both).total_tokens) == (7, 9)
 
 
+def test_a_name_of_any_length_is_one_of_a_called_agent() -> None:
+    step = to_step(span(attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "x" * 300}))
+    assert step.agent_call is not None
+    assert step.agent_call.agent_name == "x" * 256
+
+
 def test_times_are_exact_to_the_microsecond_and_give_the_latency() -> None:
     step = to_step(span(start_ns=1_700_000_000_123_456_789, end_ns=1_700_000_000_373_456_789))
     assert step.start_time == datetime(2023, 11, 14, 22, 13, 20, 123456, tzinfo=UTC)
@@ -141,7 +147,6 @@ def test_an_error_has_its_message_or_else_its_type() -> None:
         {"span_id": "eee19b7ec3c1b17"},
         {"parent_id": "xyz"},
         {"end_ns": 2**80},
-        {"attributes": {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "x" * 300}},
     ],
 )
 def test_a_span_that_cannot_be_a_step_is_refused(changes: dict[str, Any]) -> None:
