@@ -22,6 +22,9 @@ def main() -> None:
 
 
 def _work(arguments: Namespace) -> None:
+    from pydantic import ValidationError
+
+    from concord.files import first_fault
     from concord.service.servers import check_servers
     from concord_cli.program.parts import Addresses, Settings, listening, run
     from concord_evaluator.work import broken_plugin
@@ -31,7 +34,10 @@ def _work(arguments: Namespace) -> None:
     if (fault := broken_plugin()) is not None:
         sys.exit(fault)
     addresses = Addresses(arguments.host, arguments.port, arguments.collector_port, arguments.card_url)
-    settings = Settings.of_environment(arguments.grace)
+    try:
+        settings = Settings.of_environment(arguments.grace)
+    except ValidationError as error:
+        sys.exit(f"a setting of the environment is invalid: {first_fault(error)}")
     configure_logging("concord", level=settings.gateway.log_level, form=settings.gateway.log_format)
     check_servers(settings.gateway)
     configure_tracing("green-agent")

@@ -1,7 +1,11 @@
 """The program of `concord serve`: what it gets on its command line and in its environment."""
 
+import sys
 from pathlib import Path
 
+import pytest
+
+from concord_cli.program.__main__ import main
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.plan import Listening, Ports, plan_stack
 from concord_cli.stack.probes import HttpProbe
@@ -32,3 +36,10 @@ def test_the_program_gets_the_platforms_arguments() -> None:
 def test_the_program_is_probed_at_an_address_of_this_machine() -> None:
     assert green_program(PLATFORM).probe == HttpProbe("http://127.0.0.1:9009/readyz")
     assert green_program(Listening("10.0.0.7", 80, None)).probe == HttpProbe("http://10.0.0.7:80/readyz")
+
+
+def test_an_invalid_setting_ends_the_program_with_its_name_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["concord_cli.program", "--host", "127.0.0.1", "--port", "0"])
+    monkeypatch.setenv("CONCORD_TASK_SECRET", "x")
+    with pytest.raises(SystemExit, match="task_secret: .*64 hexadecimal digits"):
+        main()
