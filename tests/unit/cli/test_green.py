@@ -41,5 +41,5 @@ def test_the_program_is_probed_at_an_address_of_this_machine() -> None:
 def test_an_invalid_setting_ends_the_program_with_its_name_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["concord_cli.program", "--host", "127.0.0.1", "--port", "0"])
     monkeypatch.setenv("CONCORD_TASK_SECRET", "x")
-    with pytest.raises(SystemExit, match="task_secret: .*64 hexadecimal digits"):
+    with pytest.raises(SystemExit, match=r"task_secret: .*64 hexadecimal digits"):
         main()
