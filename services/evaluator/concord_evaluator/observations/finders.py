@@ -572,13 +572,14 @@ MAX_FOUND: Final = 100
 
 
 def observe(acts: Sequence[Act], task: str = "") -> list[Observation]:
-    """The observations in the acts of a trace, at most `MAX_FOUND` of each finder. `task`: what the team was asked.
+    """The observations in the acts of a trace. `task`: what the team was asked."""
+    return bounded([*(find(acts) for find in FINDERS), unbrought_values(acts, task)])
 
-    A timeout that nobody repaired is one observation, of a timeout.
-    """
-    found = list(chain.from_iterable(islice(find(acts), MAX_FOUND) for find in FINDERS))
-    late = {step for each in found if each.kind is ObservationKind.TIMED_OUT for step in each.steps}
-    once = [
-        each for each in found if each.kind is not ObservationKind.UNREPAIRED_FAILURE or not late.issuperset(each.steps)
-    ]
-    return [*once, *unbrought_values(acts, task)]
+
+def bounded(found: Iterable[Iterable[Observation]]) -> list[Observation]:
+    """The observations of several finders, at most `MAX_FOUND` of each. An unrepaired failure that timed out is one
+    observation, of a timeout."""
+    first = list(chain.from_iterable(islice(each, MAX_FOUND) for each in found))
+    late = {step for each in first if each.kind is ObservationKind.TIMED_OUT for step in each.steps}
+    unrepaired = ObservationKind.UNREPAIRED_FAILURE
+    return [each for each in first if each.kind is not unrepaired or not late.issuperset(each.steps)]

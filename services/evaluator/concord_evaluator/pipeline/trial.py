@@ -4,7 +4,7 @@ import gc
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from statistics import fmean
 from typing import Final
 
@@ -34,8 +34,8 @@ from concord_evaluator.information.record import team_task_record, unexplained_f
 from concord_evaluator.observations import FINDERS, Act, Deed, acts_of, reading_order
 from concord_evaluator.observations.acts import MAX_ACTS
 from concord_evaluator.observations.finders import (
-    MAX_FOUND,
     Finder,
+    bounded,
     changed_values,
     corrections_in,
     ignored_corrections,
@@ -112,7 +112,7 @@ def observations_in(acts: Sequence[Act], task: str = "") -> list[Observation]:
             found.append(find(acts))
         elif any(map(may_start, told)):
             found.append(find(with_values))
-    return list(chain.from_iterable(islice(each, MAX_FOUND) for each in (*found, unbrought_values(acts, task))))
+    return bounded([*found, unbrought_values(acts, task)])
 
 
 # Tallies of calls, as a row tells them: by agent, and by caller and callee.
