@@ -86,8 +86,8 @@ class PairLine(_Record):
     """Two teams of one kind on the tasks that they share: `difference` is the second's score less the first's.
 
     `paired_trials`: the puzzles that both played; without any, their means on each task are compared. `detectable`: the
-    least difference that so many tasks would probably show; `expected`: that which the first team's scores alone let
-    expect. `runs_for_ten`: runs of each shared task that would show ten points. `verdict`: on the second team.
+    least difference that so many tasks would probably show. `expected`: the same, foretold from the first team's scores
+    alone. `runs_for_ten`: runs of each shared task that would show ten points. `verdict`: on the second team.
     """
 
     first: str

@@ -37,9 +37,9 @@ class EdgeFacts:
 class RunFacts:
     """What the page needs of a trace, so that its row need not stay in memory.
 
-    `number`: its place in the file, from 1 on. `agent`, `error`, `handled`: of its first failure, that which ended the
-    run before others; None, "" and False without any. `tokens`: by agent, of the model calls that tell them. `took_s`:
-    from its first to its last time.
+    `number`: its place in the file, from 1 on. `agent`, `error`, `handled`: of the failure that ended the run,
+    else of its first failure; None, "" and False without any. `tokens`: by agent, of the model calls
+    that tell them. `took_s`: from its first to its last time.
     """
 
     number: int

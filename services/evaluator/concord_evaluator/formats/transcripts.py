@@ -67,7 +67,7 @@ def traces_in(
 def runs_of(said: Iterable[tuple[str, Turn]]) -> list[Transcript]:
     """The transcripts of agents that speak in turn, each from one change of the speaker to the next.
 
-    A turn of the user, whose name is "", begins the transcript of whoever answers.
+    The user's name is "". A turn of the user belongs to the transcript of the agent that answers it.
     """
     found: list[Transcript] = []
     asked: list[Turn] = []
