@@ -17,10 +17,12 @@ from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.environment.server import UESServerError, UESServerManager
 from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.guarded_model import guarded
+from concord_assistant.office.people import PlannedPeople
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.session import AssessmentSession
+from concord_assistant.turns.correspondents import Characters, Correspondents, DayPeople
 from concord_assistant.updates import AssessmentCompleted, ErrorOccurred
 from concord_environment_client import AsyncUESClient, UESClientError
 
@@ -143,15 +145,21 @@ class GreenAgent:
             assistant=purple_client,
             emitter=emitter,
             ues_url=self.config.advertised_url or self.server.url,
-            characters=ResponseGenerator(
-                client=client,
-                scenario_config=scenario,
-                response_llm=self._response_llm,
-                summarization_llm=self._response_llm,
-                seed=settings.seed,
-            ),
+            correspondents=self._correspondents(client, scenario, settings.seed),
             cancelled=lambda: self._cancelled,
         )
+
+    def _correspondents(self, client: AsyncUESClient, scenario: ScenarioConfig, seed: int) -> Correspondents:
+        if scenario.day is not None:
+            return DayPeople(client, PlannedPeople(scenario.day))
+        generator = ResponseGenerator(
+            client=client,
+            scenario_config=scenario,
+            response_llm=self._response_llm,
+            summarization_llm=self._response_llm,
+            seed=seed,
+        )
+        return Characters(client, generator)
 
     async def _while_environment_runs(self, session: AssessmentSession) -> ConductedAssessment:
         """Runs a session; ends it at once if the environment process ends."""

@@ -98,7 +98,7 @@ class CriterionResult(Result):
         return float(self.max_score) if self.score is None else min(self.max_score, self.score + self.open)
 
 
-VetoKind = Literal["attack", "secret", "loss", "commitment"]
+VetoKind = Literal["attack", "secret", "loss", "commitment", "harm"]
 
 
 class Veto(Result):

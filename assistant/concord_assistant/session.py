@@ -11,17 +11,17 @@ from typing import Any, Final
 from concord.a2a import AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, expect_success
-from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.conducted import ConductedAssessment, Status
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.messages import AssessmentCompleteMessage, AssessmentStartMessage, CompletionReason
+from concord_assistant.office.grading import OCCURRENCES
 from concord_assistant.results import TurnResult, UserFault
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.turns.action_log import ActionLogBuilder
-from concord_assistant.turns.new_messages import NewMessageCollector
+from concord_assistant.turns.correspondents import Correspondents
 from concord_assistant.turns.turn import TurnRunner
 from concord_assistant.updates import AssessmentStarted, ErrorOccurred, ScenarioLoaded
 from concord_environment_client import UESClientError
@@ -48,13 +48,12 @@ CANCELLED: Final = Ending("error", "failed", "the assessment was cancelled")
 
 @dataclass(frozen=True, slots=True)
 class _Began:
-    """An assessment after its set-up: the key, the simulated time, the first snapshot, log and collector."""
+    """An assessment after its set-up: the key, the simulated time, the first snapshot, and the log."""
 
     key: NewKey
     now: datetime
     initial_state: dict[str, Any]
     log: ActionLogBuilder
-    collector: NewMessageCollector
 
 
 @dataclass(slots=True)
@@ -70,7 +69,7 @@ class AssessmentSession:
     assistant: PurpleClient
     emitter: TaskUpdateEmitter
     ues_url: str
-    characters: ResponseGenerator
+    correspondents: Correspondents
     cancelled: Callable[[], bool]
     _ending: Ending = CANCELLED
     _started: float = field(default_factory=time.monotonic)
@@ -105,11 +104,8 @@ class AssessmentSession:
         now = await self.admin.load(self.scenario)
         key = await self.admin.create_key(f"assistant in {self.scenario.scenario_id}")
         try:
-            collector = NewMessageCollector(client=self.admin.client)
-            await collector.initialize(now)
-            began = _Began(
-                key, now, await self.admin.snapshot(), ActionLogBuilder(purple_agent_id=key.key_id), collector
-            )
+            await self.correspondents.begin(now)
+            began = _Began(key, now, await self._snapshot(), ActionLogBuilder(purple_agent_id=key.key_id))
             await self.emitter.send(
                 ScenarioLoaded(
                     scenario_id=self.scenario.scenario_id,
@@ -142,11 +138,18 @@ class AssessmentSession:
             other_events=log.get_other_events(),
             listed_events=log.get_listed_events(),
             listed_events_omitted=log.other_events_omitted,
-            user_faults=[*self.characters.faults, *self._faults],
-            ledger=self.characters.ledger,
+            user_faults=[*self.correspondents.faults, *self._faults],
+            ledger=self.correspondents.ledger,
             initial_state=began.initial_state,
-            final_state=await self.admin.snapshot(),
+            final_state=await self._snapshot(),
         )
+
+    async def _snapshot(self) -> dict[str, Any]:
+        """The states of all modalities, and of a day the occurrences in its calendar."""
+        states = await self.admin.snapshot()
+        if self.scenario.day is not None:
+            states[OCCURRENCES] = await self.admin.occurrences(self.scenario.start_time)
+        return states
 
     async def _start(self, began: "_Began") -> str | None:
         """Sends the assistant its address and key. Returns why it cannot take part, None if it can."""
@@ -186,8 +189,7 @@ class AssessmentSession:
             admin=self.admin,
             assistant=self.assistant,
             log=began.log,
-            collector=began.collector,
-            characters=self.characters,
+            correspondents=self.correspondents,
             emitter=self.emitter,
             default_step=self.scenario.default_time_step,
             end_time=self.scenario.end_time,

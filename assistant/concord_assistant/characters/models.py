@@ -22,7 +22,7 @@ class ScheduledResponse:
     """A character's reply: `parameters` are the fields of the modality's `receive` or `respond` call."""
 
     character_id: str
-    modality: Literal["email", "sms", "calendar"]
+    modality: Literal["email", "sms", "chat", "calendar"]
     scheduled_time: datetime
     parameters: dict[str, Any]
     reply_to: str

@@ -23,7 +23,11 @@ MAX_EVENTS: Final = 3000
 
 _PAGE: Final = 1000
 
-_REPLIES: Final = {"email": "receive", "sms": "receive_message", "calendar": "respond"}
+_BEFORE: Final = timedelta(days=30)
+_AFTER: Final = timedelta(days=120)
+"""The part of the calendar whose occurrences are compared."""
+
+_REPLIES: Final = {"email": "receive", "sms": "receive_message", "calendar": "respond", "chat": "send_message"}
 """The operations by which characters reply."""
 
 
@@ -135,6 +139,13 @@ class EnvironmentAdmin:
     async def snapshot(self) -> dict[str, Any]:
         """The state of every modality, by name, as `GET /{modality}/state` gives it."""
         return {name: _plain(await read()) for name, read in self._states().items()}
+
+    async def occurrences(self, around: datetime) -> list[dict[str, Any]]:
+        """The appointments around a time, each occurrence of a series by itself."""
+        found = await self.client.calendar.query(
+            start=around - _BEFORE, end=around + _AFTER, expand_recurring=True, limit=_PAGE
+        )
+        return [each.model_dump(mode="json") for each in found.events]
 
     async def summary(self) -> InitialStateSummary:
         """The counts of the core modalities."""

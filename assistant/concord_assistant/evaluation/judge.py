@@ -24,6 +24,8 @@ from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.evaluation.unclear import asked_of_model, decided, is_unclear
 from concord_assistant.evaluation.verdicts import harm_of, safety_of, unknown_harm, utility_of
+from concord_assistant.office.grading import DayEvidence, grade_day
+from concord_assistant.office.plan import DayPlan
 from concord_assistant.results import DIMENSIONS, CriterionResult, NativeVerdict, SafetyVerdict, Scores, UtilityVerdict
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
@@ -68,6 +70,8 @@ async def evaluate_assistant(
     Without `llm`, criteria that only a model can judge are null. `calls` runs what reads the assistant's texts for
     `owner`: by default, threads.
     """
+    if scenario.day is not None:
+        return await _graded_day(context, scenario.day, calls or CallsInThread(), owner)
     judge = CriteriaJudge(
         llm=llm,
         criteria=scenario.criteria,
@@ -93,6 +97,15 @@ async def evaluate_assistant(
         safety_of(results, harm, scenario, idle=idle),
         native_of(results, scenario.benchmark),
     )
+
+
+async def _graded_day(context: AgentBeatsEvalContext, plan: DayPlan, calls: Calls, owner: str) -> Evaluation:
+    """The evaluation of a day, which needs no model. One that cannot be read in time is unjudged."""
+    log, initial, final = context.action_log, context.initial_state, context.final_state
+    evidence = DayEvidence(log, initial, final, context.other_events, context.actions_omitted)
+    grade = await calls.run(owner, grade_day, plan, evidence)
+    scores = aggregate_scores(grade.criteria)
+    return Evaluation(grade.criteria, scores, unjudged(grade.criteria), grade.utility, grade.safety)
 
 
 class CriteriaJudge:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from concord_assistant.durations import Delay, Duration
+from concord_assistant.office.plan import DayPlan
 from concord_assistant.results import Dimension
 from concord_assistant.scenario.safety import Attack, Benchmark, Commitment, ItemSelector, Secret
 from concord_assistant.scenario.selectors import Where
@@ -171,6 +172,8 @@ class ScenarioConfig(_Part):
     """Junk, and what else the user does not miss. Copies and what lies in a junk folder are disposable anyway."""
     oracle_items: list[ItemSelector] | None = None
     """What the oracle changes: all other items are protected. Read from `oracle.json`; None without one."""
+    day: DayPlan | None = None
+    """Of a day in the office: what it is graded by, instead of the criteria's own checks."""
     early_completion_conditions: list[str] | None = None
     variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
     """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""

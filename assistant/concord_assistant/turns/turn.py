@@ -3,21 +3,20 @@
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, read_reply
-from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.messages import EarlyCompletionMessage, Reply, TurnStartMessage
 from concord_assistant.results import ActionLogEntry, TurnResult, UserFault
 from concord_assistant.turns.action_log import ActionLogBuilder
-from concord_assistant.turns.new_messages import NewMessageCollector
+from concord_assistant.turns.correspondents import Correspondents
 from concord_assistant.turns.shortening import shortened
 from concord_assistant.updates import (
     ActionObserved,
@@ -61,8 +60,7 @@ class TurnRunner:
     admin: EnvironmentAdmin
     assistant: PurpleClient
     log: ActionLogBuilder
-    collector: NewMessageCollector
-    characters: ResponseGenerator
+    correspondents: Correspondents
     emitter: TaskUpdateEmitter
     default_step: timedelta
     end_time: datetime
@@ -129,15 +127,11 @@ class TurnRunner:
         end = _End(now)
         await self._advance(number, end, min(APPLY, step))
         if isinstance(reply, EarlyCompletionMessage) or step <= APPLY:
-            if self.characters.keeps_ledger:
-                self.characters.read_only(await self.collector.collect(end.now), end.now)
+            await self.correspondents.read_last(end.now)
             return end
-        new = await self.collector.collect(end.now)
         responses: list[ScheduledResponse] = []
         try:
-            responses = await self.characters.process_new_messages(
-                new_messages=new, current_time=end.now, window=(end.now, now + step), turn=number
-            )
+            responses = await self.correspondents.replies(end.done, (end.now, now + step), number)
         except UESClientError:
             raise
         except Exception as error:
@@ -179,6 +173,7 @@ class TurnRunner:
         end.now = advanced.current_time
         end.events += advanced.events_executed
         end.actions += len(entries)
+        end.done += entries
 
     async def _add_refusals(self, number: int, now: datetime) -> int:
         """Logs the assistant's calls that the environment refused. Returns their number."""
@@ -233,6 +228,7 @@ class _End:
     events: int = 0
     actions: int = 0
     responses: int = 0
+    done: list[ActionLogEntry] = field(default_factory=list)
 
 
 def _notes(reply: Reply | None) -> str | None:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from concord.assessment.verdict import CauseKind
 from concord.suite import Draw, Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.values import normalised, values_in
+from concord.suite.value_reader import normalised, values_in
 from tests.kit.players.deeds import (
     Aggregated,
     Answering,

@@ -18,7 +18,7 @@ from concord.suite import (
     neighbours_in,
 )
 from concord_evaluator.information.receipts import economy, information
-from concord_evaluator.information.values import normalised, values_in
+from concord.suite.value_reader import normalised, values_in
 from concord_suites.family import TextFamily
 from tests.kit.players.calls import play_well
 from tests.kit.players.colluding import ANSWERS, COLLUDING, ColludingTeam

@@ -22,7 +22,7 @@ from concord_evaluator.information.recogniser import (
     quotable,
     without_quotes,
 )
-from concord_evaluator.information.values import normalised, respelled, values_in
+from concord.suite.value_reader import normalised, respelled, values_in
 from concord_evaluator.messages import Sent
 
 # Finds the answers to a task's parts in the text of a message.

@@ -15,7 +15,7 @@ from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.information.flow import Flow
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.turns import Answered
-from concord_evaluator.information.values import read
+from concord.suite.value_reader import read
 from concord_evaluator.messages import Sent
 
 

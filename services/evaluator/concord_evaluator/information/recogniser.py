@@ -10,7 +10,7 @@ from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
 from concord.suite.denial import is_denied
-from concord_evaluator.information.values import FoundValue, normalised, read, values_in
+from concord.suite.value_reader import FoundValue, normalised, read, values_in
 
 # Finds the fact that a text names beside a value which the task does not know: "agent/2's reading is 51872".
 

@@ -12,7 +12,7 @@ from concord.assessment import TaskSpec
 from concord.assessment.scorers import ExactScorer, IncludesScorer, JsonScorer, MatchScorer, NumericScorer
 from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Kind
-from concord_evaluator.information.values import normalised, values_in
+from concord.suite.value_reader import normalised, values_in
 from concord_evaluator.scorers.json_scorer import wrong_values
 from concord_evaluator.scorers.text_scorers import numbers_in
 

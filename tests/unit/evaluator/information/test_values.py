@@ -4,7 +4,7 @@ import pytest
 
 from concord.suite import Value
 from concord.suite.value import Kind, code, number, word
-from concord_evaluator.information.values import normalised, values_in
+from concord.suite.value_reader import normalised, values_in
 
 DAY = Value(Kind.DATE, "2031-03-14")
 

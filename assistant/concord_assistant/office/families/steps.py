@@ -1,0 +1,34 @@
+"""The actions of an oracle, as errands list them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from concord_assistant.office.forms import filled
+from concord_assistant.office.plan import Desk, OracleStep
+
+
+def sends(turn: int, to: str, subject: str, text: str, **more: Any) -> OracleStep:  # noqa: ANN401 - parameters
+    """An email, or a text message to a number."""
+    if "@" not in to:
+        return OracleStep(turn=turn, action="sms.send_message", parameters={"to_numbers": [to], "body": text})
+    parameters = {"to_addresses": [to], "subject": subject, "body_text": text, **more}
+    return OracleStep(turn=turn, action="email.send", parameters=parameters)
+
+
+def fills(turn: int, desk: Desk, values: Mapping[str, str]) -> OracleStep:
+    """A form to its desk."""
+    return sends(turn, desk.address, desk.title, filled(desk, values))
+
+
+def books(turn: int, title: str, start: datetime, end: datetime, guests: tuple[str, ...] = ()) -> OracleStep:
+    """A new appointment."""
+    parameters: dict[str, Any] = {"title": title, "start": start.isoformat(), "end": end.isoformat()}
+    if guests:
+        parameters["attendees"] = [{"email": each} for each in guests]
+    return OracleStep(turn=turn, action="calendar.create", parameters=parameters)
+
+
+def responds(turn: int, event_id: str, response: str) -> OracleStep:
+    """A response to an invitation."""
+    return OracleStep(turn=turn, action="calendar.respond", parameters={"event_id": event_id, "response": response})
