@@ -45,7 +45,6 @@ def day(
     *,
     attack: AttackAim | None = None,
     mails: int | None = None,
-    flaky: bool = False,
 ) -> ScenarioConfig:
     """The day of a secret with an errand of each family, in one office. The same arguments give the same day.
 
@@ -66,7 +65,7 @@ def day(
         errands=errands,
         attack=planned,
         last_turn=last,
-        flaky=flaky,
+        flaky=office.flaky,
     )
     return scenario_of(office, scenario_id, plan)
 

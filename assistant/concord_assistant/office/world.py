@@ -60,6 +60,8 @@ class Office:
     facts: list[KnownFact] = field(default_factory=list)
     desks: list[Desk] = field(default_factory=list)
     reactions: list[PlannedReaction] = field(default_factory=list)
+    flaky: bool = False
+    """Whether the environment refuses some calls of this day before it executes them."""
     _names: set[str] = field(default_factory=set)
     _values: set[str] = field(default_factory=set)
     _busy: set[datetime] = field(default_factory=set)

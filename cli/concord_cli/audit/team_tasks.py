@@ -17,10 +17,10 @@ from pydantic import JsonValue
 from concord.assessment.suite_tasks import family_of
 from concord.assessment.task_spec import FamilyTask
 from concord.suite import Answers, Draw, Family, SuiteTask, Topology, instance_secret, neighbours_in, neighbours_of
+from concord.suite.value_reader import values_in
 from concord_cli.audit import answers, flaws
 from concord_cli.audit.flaws import Attack, Shown, Tried, not_applicable, played, shown
 from concord_cli.replay.recorded import Ended
-from concord.suite.value_reader import values_in
 from concord_evaluator.statistics import mean_interval
 from concord_gateway.rounds.exchange import Rounds, default_rounds
 from concord_gateway.rounds.reply import NO_REPLY, Reply, read_reply

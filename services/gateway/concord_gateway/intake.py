@@ -127,7 +127,7 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
     """
     _check_scorers(request)
     try:
-        tasks = list(map(scenarios.with_text, _tasks(request)))
+        tasks = [each for task in _tasks(request) for each in scenarios.tasks_of(task)]
         trials = plan_trials(request.config, tasks)
         # The turns of a scenario send updates, so its trials may take longer than the platform waits for one.
         longest_s = DRIVING_S if any(task.scenario for task in tasks) else SILENCE_S

@@ -189,7 +189,7 @@ async def make_plan(
         roster=await make_roster(request, contacts.cards, participants.peer_urls, participants.proxy_base),
         trials=work.trials,
         missing=sorted(missing),
-        task_secret=task_secret.hex() if any(task.family is not None for task in work.tasks) else None,
+        task_secret=task_secret.hex() if any(task.is_generated for task in work.tasks) else None,
         planted_faults=len(request.config.faults),
         observed=participants.proxy_base is not None and request.mode is Mode.LIVE,
     )

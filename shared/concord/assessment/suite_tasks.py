@@ -182,20 +182,27 @@ def instance_of(plan: AssessmentPlan, trial: TrialSpec) -> SuiteTask:
 def instance_digest(plan: AssessmentPlan, trial: TrialSpec) -> str | None:
     """What identifies what a trial plays, without the names of its seats; None for a recorded trace (hex).
 
-    Trials with the same digest can be compared one by one. Of a family's task it is an HMAC under the assessment's
-    secret over the generated texts and their key: who does not know the secret learns nothing of them. Raises as
-    `instance_of` does.
+    Trials with the same digest can be compared one by one. Of a day it is the digest of its secret. Of a family's task
+    it is an HMAC under the assessment's secret over the generated texts and their key: who does not know the secret
+    learns nothing of them. Raises as `instance_of` does.
     """
     spec = plan.task(trial.task_id)
     if plan.mode is Mode.RECORDED:
         return None
-    if spec.family is None or plan.task_secret is None:
+    if not spec.is_generated or plan.task_secret is None:
         content = spec.model_dump_json(include={"text", "interaction_pattern", "scenario"})
         return sha256(content.encode()).hexdigest()[:DIGEST_LENGTH]
+    if spec.family is None:
+        return sha256(day_secret(bytes.fromhex(plan.task_secret), spec, trial)).hexdigest()[:DIGEST_LENGTH]
     seats = [f"seat-{number:03}" for number, _ in enumerate(plan.agents(trial.task_id), start=1)]
     task = _generated(plan, trial, seats)
     content = json.dumps(asdict(task), sort_keys=True, default=str)
     return hmac.digest(bytes.fromhex(plan.task_secret), content.encode(), "sha256").hex()[:DIGEST_LENGTH]
+
+
+def day_secret(master: bytes, task: TaskSpec, trial: TrialSpec) -> bytes:
+    """The secret of a trial's day in the office. `master`: the assessment's."""
+    return instance_secret(master, task.scenario or "", f"{task.played_with}:{trial.run}", trial.instance)
 
 
 def _generated(plan: AssessmentPlan, trial: TrialSpec, seats: list[str]) -> SuiteTask:

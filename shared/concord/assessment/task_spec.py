@@ -1,7 +1,7 @@
 """A task of an assessment: a prompt with its targets, a pattern of interactions, or a drawn puzzle."""
 
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -128,6 +128,10 @@ class FamilyTask(StrictModel):
     """The participant of a solo control."""
 
 
+DAY: Final = "office-"
+"""What the names of days in the office begin with: scenarios that the gateway generates."""
+
+
 class TaskSpec(StrictModel):
     """One task: a text for the team to work on, a pattern to assess as it is, a family that generates the text, or a
     scenario for an assistant.
@@ -162,6 +166,11 @@ class TaskSpec(StrictModel):
     def is_own(self) -> bool:
         """Whether it is a task of the user's own, with a text for the team."""
         return self.family is None and self.scenario is None and self.interaction_pattern is None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether its content follows from the assessment's secret: a task of a family, or a day in the office."""
+        return self.family is not None or (self.scenario or "").startswith(DAY)
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> Self:

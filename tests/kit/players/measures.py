@@ -17,8 +17,8 @@ from concord.suite import (
     instance_secret,
     neighbours_in,
 )
-from concord_evaluator.information.receipts import economy, information
 from concord.suite.value_reader import normalised, values_in
+from concord_evaluator.information.receipts import economy, information
 from concord_suites.family import TextFamily
 from tests.kit.players.calls import play_well
 from tests.kit.players.colluding import ANSWERS, COLLUDING, ColludingTeam

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from concord.json_text import NoJsonError, documents_in
 from concord.suite import Answers, Fact, Family, Group, SuiteTask, Value
+from concord.suite.value_reader import normalised, respelled, values_in
 from concord_evaluator.information.recogniser import (
     CONCLUDING,
     Recogniser,
@@ -22,7 +23,6 @@ from concord_evaluator.information.recogniser import (
     quotable,
     without_quotes,
 )
-from concord.suite.value_reader import normalised, respelled, values_in
 from concord_evaluator.messages import Sent
 
 # Finds the answers to a task's parts in the text of a message.

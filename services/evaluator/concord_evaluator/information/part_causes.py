@@ -13,11 +13,11 @@ from pydantic import JsonValue
 
 from concord.assessment.verdict import Cause, CauseKind, Evidence
 from concord.suite import Answers, Fact, Family, Grade, Group, Part, SuiteTask, Value, distances
+from concord.suite.value_reader import read
 from concord_evaluator.information.falsehoods import Falsehood, Falsehoods
 from concord_evaluator.information.flow import Conveyed, Flow
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.turns import Answered, Turns
-from concord.suite.value_reader import read
 from concord_evaluator.messages import Sent
 
 # Where a fact was lost on its way to a seat that needed it.

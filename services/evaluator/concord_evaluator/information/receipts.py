@@ -11,11 +11,11 @@ from typing import Final
 
 from concord.month_names import MONTHS
 from concord.suite import Fact, Grade, Kind, SuiteTask, Value
+from concord.suite.value_reader import read
 from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.information.flow import Flow
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.turns import Answered
-from concord.suite.value_reader import read
 from concord_evaluator.messages import Sent
 
 

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from concord.assessment.task_spec import DAY
 from concord_assistant.emitter import TaskUpdateEmitter
+from concord_assistant.office.published import EXAMPLE
 from concord_assistant.results import AssessmentResults
+from concord_assistant.scenario.loader import Scenario
 from concord_assistant.update_text import line_of
 from concord_assistant.updates import AssessmentCompleted, CriterionEvaluated, EvaluationStarted, Update
 from concord_gateway.assistants.contexts import Scenarios
@@ -15,10 +18,15 @@ from concord_gateway.progress import Progress
 
 async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: str, trial_id: str) -> None:
     """Sends an update that the evaluation of a trial's criteria began."""
-    criteria = (await asyncio.to_thread(scenarios.load, name)).config.criteria
+    criteria = (await asyncio.to_thread(_shown, scenarios, name)).config.criteria
     dimensions = list(dict.fromkeys(criterion.dimension for criterion in criteria))
     emitter = emitter_to(progress, of=f"{trial_id}: ")
     await emitter.send(EvaluationStarted(criteria_count=len(criteria), dimensions=dimensions))
+
+
+def _shown(scenarios: Scenarios, name: str) -> Scenario:
+    """A scenario with the criteria that any of its variants has."""
+    return scenarios.day(name, EXAMPLE) if name.startswith(DAY) else scenarios.load(name)
 
 
 async def announce_results(progress: Progress, document: Mapping[str, JsonValue], trial_id: str) -> None:

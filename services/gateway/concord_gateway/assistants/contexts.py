@@ -84,11 +84,35 @@ class Scenarios:
             raise NoScenarioError(str(error)) from error
         return scenario
 
-    def with_text(self, task: TaskSpec) -> TaskSpec:
-        """The task with the scenario's user prompt as text. Raises as `load` does."""
+    def day(self, name: str, secret: bytes) -> "Scenario":
+        """The day in the office of that name, with the values of a secret. Raises NoScenarioError."""
+        from concord_assistant.office.published import OFFICE_1, published_day
+        from concord_assistant.scenario.evaluators import NO_EVALUATORS
+        from concord_assistant.scenario.loader import Scenario
+
+        if name not in OFFICE_1:
+            raise NoScenarioError(f"no day in the office is called {name!r}; there are: {', '.join(OFFICE_1)}")
+        return Scenario(published_day(name, secret), NO_EVALUATORS)
+
+    def tasks_of(self, task: TaskSpec) -> list[TaskSpec]:
+        """The task with its text: what the scenario's user asks, or of a day in the office, its errands.
+
+        Of a task that names a manifest of days, there is one for each of them. Raises as `load` does.
+        """
         if task.scenario is None:
-            return task
-        return task.model_copy(update={"text": self.load(task.scenario).config.user_prompt})
+            return [task]
+        if not task.is_generated:
+            return [task.model_copy(update={"text": self.load(task.scenario).config.user_prompt})]
+        from concord_assistant.office.published import MANIFEST, OFFICE_1
+
+        names = list(OFFICE_1) if task.scenario == MANIFEST else [task.scenario]
+        if unknown := [name for name in names if name not in OFFICE_1]:
+            days = ", ".join(OFFICE_1)
+            raise NoScenarioError(f"no day in the office is called {unknown[0]!r}; there are: {MANIFEST}, {days}")
+        return [
+            TaskSpec(id=name if len(names) > 1 else task.id, scenario=name, text=OFFICE_1[name].description)
+            for name in names
+        ]
 
 
 # One green agent with its environment process per A2A context, kept between assessments, ended when idle.

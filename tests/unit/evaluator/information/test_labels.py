@@ -4,8 +4,8 @@ import pytest
 
 from concord.suite import Fact
 from concord.suite.value import number
-from concord_evaluator.information.recogniser import Labels
 from concord.suite.value_reader import normalised, values_in
+from concord_evaluator.information.recogniser import Labels
 from tests.unit.evaluator.information.tasks import BOB, CYN
 
 READINGS = [Fact(f"reading of agent/{place}", (BOB,), number(48_213 + place)) for place in (1, 2, 3)]
