@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
 from concord_cli.row_view.view import view_of
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
+from concord_cli.scenario.office import office_scenario, published_names
 from concord_cli.scenario.scenario_file import (
     ScenarioFile,
     check_config,
@@ -47,20 +49,25 @@ class RunArguments:
     sample: bool = False
     keep: bool = False
     verbose: bool = False
+    days: str | None = None
+    """The name of published days in the office to play instead; "": the first ones."""
 
 
 async def run(arguments: RunArguments, progress: ProgressLog) -> None:
     """Assesses a scenario's team on a stack that lives as long as that takes, or until it is interrupted."""
-    path, output = arguments.scenario, arguments.output
-    scenario, env = _scenario_and_settings(path, arguments.endpoint, sample=arguments.sample)
-    chosen_by_concord = bool(env)  # of a folder, which names nobody; a file may name the oracle itself
+    with ExitStack() as files:
+        await _run(arguments, _chosen(arguments, files), progress)
+
+
+async def _run(arguments: RunArguments, chosen: "_Chosen", progress: ProgressLog) -> None:
+    path, output, scenario = arguments.scenario, arguments.output, chosen.scenario
     if arguments.sample:
         scenario = with_sample_agent(path, scenario)
     if arguments.keep:
         _refuse_isolation(path, scenario)
     prepare_folder(output)
     by_oracle = is_played_by_oracle(scenario)
-    if by_oracle and chosen_by_concord:
+    if by_oracle and chosen.by_concord:
         progress.log(ORACLE_PLAYS)
     if scenario.endpoints and not scenario.config.get("allow_missing"):
         from concord_cli.assessment_client import wait_for_connections
@@ -69,7 +76,8 @@ async def run(arguments: RunArguments, progress: ProgressLog) -> None:
         await wait_for_connections(scenario.endpoints, progress.log)
     # A2A takes a while to load: beside the start of the programs, and not before the scenario is known to be right.
     loading = asyncio.create_task(asyncio.to_thread(import_module, "concord_cli.assessment_client"))
-    async with local_stack(scenario, free_stack_ports(scenario), progress, env=env) as stack:
+    ports = free_stack_ports(scenario)
+    async with local_stack(scenario, ports, progress, env=chosen.env, task_secret=chosen.task_secret) as stack:
         progress.log("All programs are ready")
         progress.status("Assessing")
         await loading
@@ -172,13 +180,29 @@ def _name_of(path: Path) -> str:
     return path.resolve().stem
 
 
-def _scenario_and_settings(path: Path, endpoint: str | None, *, sample: bool) -> tuple[ScenarioFile, dict[str, str]]:
-    """What to run, and environment variables for it. Raises UsageError."""
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What to run: the scenario, environment variables, the secret of generated tasks (hex, None: the gateway's own),
+    and whether Concord chose who plays."""
+
+    scenario: ScenarioFile
+    env: dict[str, str] = field(default_factory=dict)
+    task_secret: str | None = None
+    by_concord: bool = False
+
+
+def _chosen(arguments: RunArguments, files: ExitStack) -> _Chosen:
+    """What to run. `files` removes what it needs meanwhile. Raises UsageError."""
+    path, endpoint = arguments.scenario, arguments.endpoint
+    if arguments.days is not None:
+        scenario, secret = files.enter_context(office_scenario(published_names(arguments.days or None), endpoint))
+        return _Chosen(scenario, task_secret=secret, by_concord=True)
     if path.is_dir():
-        return assistant_scenario(path, endpoint), {"CONCORD_SCENARIO_FOLDERS": str(path.resolve().parent)}
+        folders = {"CONCORD_SCENARIO_FOLDERS": str(path.resolve().parent)}
+        return _Chosen(assistant_scenario(path, endpoint), folders, by_concord=True)
     if endpoint is not None:
-        raise UsageError("--endpoint is for the folder of an assistant's scenario; a TOML file names its participants")
-    return local_scenario(path, sample=sample), {}
+        raise UsageError("--assistant is for days and scenarios of assistants; a TOML file names its participants")
+    return _Chosen(local_scenario(path, sample=arguments.sample))
 
 
 async def _assess_on(stack: LocalStack, scenario: ScenarioFile, progress: ProgressLog) -> list[JsonValue]:

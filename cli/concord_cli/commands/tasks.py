@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from concord_cli.commands.options import App
+from concord_cli.commands.options import App, AsJson
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs, needing
 
@@ -188,6 +188,22 @@ def texts(
         from concord_cli.scenario.texts import print_verdicts
 
         print_verdicts(file, folder)
+
+
+@scenario.command("show")
+def show_day(
+    day: Annotated[str, typer.Argument(metavar="DAY", help="A published day in the office, such as office-1-01.")],
+    secret: Annotated[
+        str | None,
+        typer.Option(help="The secret of its values, 64 hexadecimal digits.", show_default="an example's"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a day in the office as a person reads it: what is asked, planted and wanted."""
+    with exit_codes(), needing("concord scenario show", "assistant"):
+        from concord_cli.scenario.office import print_day
+
+        print_day(day, secret, as_json=as_json)
 
 
 @scenario.command()

@@ -19,6 +19,7 @@ from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs, needing
 
 SHIPPED_SCENARIO = Path(__file__).parents[1] / "quick.toml"
+DAYS = "office-"
 CALIBRATION_FOLDER = RESULTS_FILE.parent / "calibration"
 
 
@@ -27,16 +28,19 @@ def run(
         Path,
         typer.Argument(
             metavar="SCENARIO",
-            help="Scenario file (TOML) with the agents and the config, or the folder of an assistant's scenario.",
-            show_default="a sample team",
+            help="Scenario file (TOML) with the agents and the config, the folder of an assistant's scenario, or days "
+            "in the office (office-1, office-1-07).",
+            show_default="a sample team; with --assistant, three days in the office",
         ),
     ] = SHIPPED_SCENARIO,
     endpoint: Annotated[
         str | None,
         typer.Option(
+            "--assistant",
+            "--endpoint",
             metavar="URL",
-            help="The running assistant, for a folder with an assistant's scenario; by default, Concord's own one if a "
-            "language model is configured, else the scenario's oracle.",
+            help="The running assistant, for days and folders; by default, Concord's own one if a language model is "
+            "configured, else the oracle.",
         ),
     ] = None,
     output: Annotated[
@@ -91,7 +95,8 @@ def run(
             from concord_cli.assessing import RunArguments
             from concord_cli.assessing import run as assess_team
 
-            arguments = RunArguments(scenario, output or RESULTS_FILE, traces, endpoint, sample, keep, verbose)
+            days = _days(scenario, endpoint)
+            arguments = RunArguments(scenario, output or RESULTS_FILE, traces, endpoint, sample, keep, verbose, days)
             execute(assess_team(arguments, progress))
 
 
@@ -234,6 +239,14 @@ def replay(
             raise UsageError(f"{wrong[0]!r} is not NAME=URL")
         agents = {name: url for name, _, url in (each.partition("=") for each in agent)}
         execute(replay_trial(ReplayArguments(bundle, agents, trial, at, edit, causes, pairs, as_json)))
+
+
+def _days(scenario: Path, assistant: str | None) -> str | None:
+    """The days in the office that a command line names: "" for the first ones, None for no days."""
+    if scenario == SHIPPED_SCENARIO:
+        return None if assistant is None else ""
+    name = str(scenario)
+    return name if name.startswith(DAYS) and not scenario.exists() else None
 
 
 def _named(scenario: Path) -> str:

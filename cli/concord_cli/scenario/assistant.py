@@ -21,11 +21,11 @@ ASSISTANT: Final = "assistant"
 ORACLE: Final = "oracle"
 """The role of an oracle, and so its id in the row, which must not read as that of an assistant."""
 
-_ORACLE_COMMAND: Final = "python -m concord_purple --assistant oracle --oracle"
+ORACLE_COMMAND: Final = "python -m concord_purple --assistant oracle --oracle"
 
 ORACLE_PLAYS: Final = (
     "No language model is configured, so the oracle plays: it performs the actions that the scenario's oracle.json "
-    "lists. To assess an assistant, pass its address with --endpoint, or set AGENTBEATS_LLM_API_KEY"
+    "lists. To assess an assistant, pass its address with --assistant, or set AGENTBEATS_LLM_API_KEY"
 )
 ORACLE_PLAYED: Final = "The oracle played. The score checks the scenario and measures no assistant"
 
@@ -43,32 +43,40 @@ def assistant_scenario(folder: Path, endpoint: str | None) -> ScenarioFile:
     except ScenarioError as error:
         raise UsageError(str(error)) from error
     try:
-        participant = _own(folder) if endpoint is None else _participant(ASSISTANT, endpoint=endpoint)
+        player = _own(folder) if endpoint is None else participant(ASSISTANT, endpoint=endpoint)
     except ValueError as error:
-        raise UsageError(f"--endpoint: {endpoint} is not the URL of an agent") from error
-    return ScenarioFile(participants=[participant], config={"scenario": folder.resolve().name})
+        raise UsageError(f"--assistant: {endpoint} is not the URL of an agent") from error
+    return ScenarioFile(participants=[player], config={"scenario": folder.resolve().name})
 
 
 def is_played_by_oracle(scenario: ScenarioFile) -> bool:
     """Whether the oracle takes the place of an assistant."""
-    return any(each.cmd is not None and each.cmd.startswith(_ORACLE_COMMAND) for each in scenario.participants)
+    return any(each.cmd is not None and each.cmd.startswith(ORACLE_COMMAND) for each in scenario.participants)
+
+
+def own_assistant() -> Participant | None:
+    """Concord's own assistant, None if no language model is configured."""
+    llm = LLMSettings()
+    if not llm.available or llm.provider != "openai":
+        return None
+    return participant(ASSISTANT, cmd="python -m concord_purple --assistant model")
 
 
 def _own(folder: Path) -> Participant:
     """Concord's assistant: the one with a model if a key is set, else the scenario's oracle. Raises UsageError."""
-    llm = LLMSettings()
-    if llm.available and llm.provider == "openai":
-        return _participant(ASSISTANT, cmd="python -m concord_purple --assistant model")
+    if (own := own_assistant()) is not None:
+        return own
     oracle = folder.resolve() / "oracle.json"
     if not oracle.is_file():
         raise UsageError(
-            f"{folder}: there is nobody to assess: pass an assistant's address with --endpoint, set "
+            f"{folder}: there is nobody to assess: pass an assistant's address with --assistant, set "
             "AGENTBEATS_LLM_API_KEY, or write an oracle.json for the oracle to play"
         )
-    return _participant(ORACLE, cmd=f"{_ORACLE_COMMAND} {shlex.quote(str(oracle))}")
+    return participant(ORACLE, cmd=f"{ORACLE_COMMAND} {shlex.quote(str(oracle))}")
 
 
-def _participant(role: str, **agent: str) -> Participant:
+def participant(role: str, **agent: str) -> Participant:
+    """An agent by its address (`endpoint`) or its command (`cmd`). Raises ValueError."""
     return Participant.model_validate({"role": role, **agent})
 
 

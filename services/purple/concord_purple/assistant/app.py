@@ -16,7 +16,7 @@ from concord_purple.assistant.scripted import (
     NullAssistant,
     OracleAssistant,
     ReadOnlyAssistant,
-    load_oracle,
+    load_oracles,
 )
 from concord_purple.settings import AssistantMode, PurpleSettings
 
@@ -43,7 +43,7 @@ def new_assistant(settings: PurpleSettings, llm: LLMSettings) -> Callable[[], As
         case AssistantMode.READ_ONLY:
             return ReadOnlyAssistant
         case AssistantMode.ORACLE if settings.oracle is not None:
-            oracle = load_oracle(settings.oracle)
+            oracle = load_oracles(settings.oracle)
             return lambda: OracleAssistant(oracle)
         case AssistantMode.MODEL:
             if not llm.available:

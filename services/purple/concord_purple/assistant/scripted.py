@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     JsonValue,
     PositiveInt,
+    TypeAdapter,
     ValidationError,
 )
 
@@ -156,14 +157,32 @@ class Oracle(BaseModel):
         return self.last_turn or max(action.turn for action in self.actions)
 
 
+class OracleOfDays(BaseModel):
+    """The oracles of several days, by the address of the day's user."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    days: Annotated[dict[str, Oracle], Field(min_length=1)]
+
+
+ORACLES: Final[TypeAdapter[Oracle | OracleOfDays]] = TypeAdapter(Oracle | OracleOfDays)
+
+
 def load_oracle(file: Path) -> Oracle:
     """The oracle of a file. Raises OracleError."""
+    if isinstance(found := load_oracles(file), OracleOfDays):
+        raise OracleError(f"{file}: has the oracles of several days")
+    return found
+
+
+def load_oracles(file: Path) -> Oracle | OracleOfDays:
+    """The oracle of a file, or those of days. Raises OracleError."""
     try:
         content = read_bounded(file, MAX_BYTES)
     except OSError as error:
         raise OracleError(f"{file}: {error.strerror}") from error
     try:
-        return Oracle.model_validate_json(content)
+        return ORACLES.validate_json(content)
     except ValidationError as error:
         raise OracleError(f"{file}: {first_fault(error)}") from error
 
@@ -171,18 +190,27 @@ def load_oracle(file: Path) -> Oracle:
 class OracleAssistant:
     """Performs the actions of an oracle."""
 
-    def __init__(self, oracle: Oracle) -> None:
+    def __init__(self, oracle: Oracle | OracleOfDays) -> None:
         self._oracle = oracle
 
     async def take_turn(self, ues: AsyncUESClient, turn: TurnStart) -> Reply:
         """Performs the turn's actions in their order. Raises OracleError, UESClientError."""
-        number = turn.turn_number
-        for action in self._oracle.actions:
+        number, oracle = turn.turn_number, await self._of_user(ues)
+        for action in oracle.actions:
             if action.turn == number:
                 await action.perform(ues)
-        if number >= self._oracle.end:
+        if number >= oracle.end:
             return EarlyCompletion(reason="All actions of the oracle are performed.")
-        return TurnComplete(time_step=self._oracle.time_steps.get(number))
+        return TurnComplete(time_step=oracle.time_steps.get(number))
+
+    async def _of_user(self, ues: AsyncUESClient) -> Oracle:
+        """The oracle of the environment's user. Raises OracleError."""
+        if isinstance(self._oracle, OracleOfDays):
+            address = (await ues.email.get_state()).user_email_address
+            if address not in self._oracle.days:
+                raise OracleError(f"there is no oracle for the day of {address}")
+            self._oracle = self._oracle.days[address]
+        return self._oracle
 
 
 async def _resolved(value: JsonValue, ues: AsyncUESClient) -> JsonValue:
