@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 from typing import Final
+
+from msgspec.structs import replace
 
 from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import EffectKind

@@ -59,6 +59,19 @@ async def test_a_client_can_read_that_its_body_is_too_large_whether_or_not_it_de
         assert answer.endswith(b'{"detail":"the body is too large"}')
 
 
+@pytest.mark.parametrize("encoding", COMPRESS)
+async def test_exports_of_spans_alone_may_be_larger_as_sent_and_decompressed(redis_url: str, encoding: str) -> None:
+    limits = {"max_body_bytes": 3000, "max_inflated_bytes": 3000, "max_export_bytes": 6000}
+    larger, too_large = (COMPRESS[encoding](b" " * size) for size in (4000, 7000))
+    headers = JSON | {"content-encoding": encoding}
+    async with collector(redis_url, **limits) as client:
+        for path, body in (("/traces", larger), ("/v1/traces", too_large)):
+            assert (await client.post(path, content=body, headers=headers)).status_code == 413, path
+        assert (await client.post("/register", content=b" " * 4000, headers=JSON)).status_code == 413
+        # The body is read; it is just not an export.
+        assert (await client.post("/v1/traces", content=larger, headers=headers)).status_code == 400
+
+
 @pytest.mark.parametrize("length", ["content-length: 9999999999", "transfer-encoding: chunked"])
 async def test_a_client_that_goes_on_sending_reads_at_once_that_its_body_is_too_large(
     redis_url: str, length: str

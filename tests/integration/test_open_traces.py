@@ -48,7 +48,7 @@ async def test_traces_of_any_id_are_listed_with_their_services(redis_url: str) -
 
 
 async def test_the_list_says_what_was_refused(redis_url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    async with collector(redis_url, max_inflated_bytes=1000) as client:
+    async with collector(redis_url, max_export_bytes=1000) as client:
         await client.post("/v1/traces", content=export(new_trace_id(), text="x" * 1000), headers=JSON)
         await send(client, export("0" * 32))
         await asyncio.to_thread(print_traces, str(client.base_url), None)

@@ -36,10 +36,10 @@ MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class GreenAgent:
-    """A running green agent (a gateway and its workers, each a process), and an agent that answers."""
+    """A running green agent (a gateway and its workers, each a process), and a team that answers, by role."""
 
     url: str
-    agent: str
+    team: dict[str, str]
     redis_url: str
     output: Path
     processes: dict[str, int]
@@ -147,8 +147,8 @@ async def _side_by_side(
         while done < count if count is not None else time.monotonic() < (until or 0):
             done += 1
             live = done % 4 == 0
-            team = {"one": agent.agent, "two": agent.agent}
-            await assess(({"task": "echo", "quiet_s": 0, "closing_cap_s": 0.2}, team) if live else (_pattern(), {}))
+            echo = {"task": "echo", "quiet_s": 0, "closing_cap_s": 0.2}
+            await assess((echo, agent.team) if live else (_pattern(), {}))
 
     await asyncio.gather(*(run_in_a_row() for _ in range(SIDE_BY_SIDE)))
     return done
@@ -227,9 +227,12 @@ def _answers(url: str) -> bool:
     return httpx.get(url).is_success
 
 
+_TEAM: Final = ("one", "two")
+
+
 @contextmanager
 def green_agent(folder: Path, keep_s: int) -> Iterator[GreenAgent]:
-    """Starts a green agent and an agent that echoes. Redis keeps ended assessments for `keep_s` seconds."""
+    """Starts a green agent and two agents that echo. Redis keeps ended assessments for `keep_s` seconds."""
     output = folder / "output"
     with redis_server(folder / "redis") as redis_url, ExitStack() as running:
         environment = os.environ | {"REDIS_URL": redis_url, "CONCORD_OUTPUT_DIR": str(output)}
@@ -238,10 +241,10 @@ def green_agent(folder: Path, keep_s: int) -> Iterator[GreenAgent]:
             "CONCORD_KEEP_S": str(keep_s),
             "CONCORD_MAX_WAITING": str(AT_ONCE),
         }
-        ports = {name: free_port() for name in ("gateway", "agent")}
+        ports = {name: free_port() for name in ("gateway", *_TEAM)}
         commands: dict[str, Sequence[str]] = {
             "gateway": ("lab.benchmarks.servers", "gateway", str(ports["gateway"]), redis_url),
-            "agent": ("lab.benchmarks.servers", "echo_agent", str(ports["agent"]), redis_url),
+            **{name: ("lab.benchmarks.servers", "echo_agent", str(ports[name]), redis_url) for name in _TEAM},
             "fast worker": ("concord_evaluator", "--queue", "fast"),
             "LLM worker": ("concord_evaluator", "--queue", "llm"),
         }
@@ -254,5 +257,5 @@ def green_agent(folder: Path, keep_s: int) -> Iterator[GreenAgent]:
         urls = {name: f"http://127.0.0.1:{port}/" for name, port in ports.items()}
         for url in urls.values():
             wait_for(partial(_answers, f"{url}usage"))
-        del started["agent"]
-        yield GreenAgent(urls["gateway"], urls["agent"], redis_url, output, started)
+        services = {name: pid for name, pid in started.items() if name not in _TEAM}
+        yield GreenAgent(urls["gateway"], {name: urls[name] for name in _TEAM}, redis_url, output, services)

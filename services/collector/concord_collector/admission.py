@@ -328,17 +328,17 @@ class Admission:
         backpressure: Backpressure,
         rate_limiter: RateLimiter,
         metrics: Metrics,
-        *,
-        max_inflated_bytes: int,
     ) -> None:
         self._authenticator = authenticator
         self._backpressure = backpressure
         self._rate_limiter = rate_limiter
         self._metrics = metrics
-        self._max_inflated_bytes = max_inflated_bytes
 
-    async def admit(self, request: Request, content_types: Collection[str]) -> AdmittedRequest:
-        """Checks a request and reads its body. Raises 400, 401, 413, 415, and 429 or 503 with Retry-After."""
+    async def admit(self, request: Request, content_types: Collection[str], max_bytes: int) -> AdmittedRequest:
+        """Checks a request and reads its body, of at most so many bytes decompressed.
+
+        Raises 400, 401, 413, 415, and 429 or 503 with Retry-After.
+        """
         caller = await self._authenticator.authenticate(request)
         self._backpressure.check()
         _check_rate(self._rate_limiter.wait_s(caller.name, _MIN_COST))
@@ -355,7 +355,7 @@ class Admission:
                     sent.append(piece)
                 yield piece
 
-        body = await inflate(pieces(), encoding, self._max_inflated_bytes)
+        body = await inflate(pieces(), encoding, max_bytes)
         _check_rate(await self._rate_limiter.take(caller.name, max(_MIN_COST, len(body))))
         return AdmittedRequest(caller, content_type, body, b"".join(sent) or None)
 

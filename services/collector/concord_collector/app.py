@@ -57,7 +57,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     app = FastAPI(title="Concord collector", version=VERSION, lifespan=lifespan)
     app.state.metrics = metrics.registry
     app.add_exception_handler(StorageUnavailableError, storage_unavailable)
-    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes, others={"/v1/traces": settings.max_export_bytes})
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
@@ -71,14 +71,12 @@ def _include_routes(
     closed = ClosedTrials(storage.traces.is_closed)
     authenticator = Authenticator(token_keys, closed, storage.registry, allow_anonymous=settings.open)
     report_rate = RateLimiter(settings.rate_bytes_per_s, _BURST_S)
-    admission = Admission(
-        authenticator, backpressure, report_rate, metrics, max_inflated_bytes=settings.max_inflated_bytes
-    )
+    admission = Admission(authenticator, backpressure, report_rate, metrics)
     writer = TraceWriter(storage.traces, metrics, TraceLimits(settings.max_trace_bytes, settings.max_steps))
     registration_rate = RateLimiter(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
-    app.include_router(traces_router(admission, writer))
+    app.include_router(traces_router(admission, writer, settings.max_inflated_bytes))
     collection = _open_collection(settings, storage) if settings.open else None
-    app.include_router(otlp_router(admission, writer, collection))
+    app.include_router(otlp_router(admission, writer, settings.max_export_bytes, collection))
     if collection is not None:
         app.include_router(open_router(collection, metrics))
     peer_urls = PeerUrls(settings.hosts.networks, exact=settings.hosts)

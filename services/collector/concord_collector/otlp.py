@@ -156,14 +156,19 @@ _OPENAPI: Final[dict[str, Any]] = {
 }
 
 
-def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenCollection | None = None) -> APIRouter:
-    """The route for OpenTelemetry spans. `open_traces`: keeps spans that belong to no trial, in an open collector."""
+def otlp_router(
+    admission: Admission, writer: TraceWriter, max_bytes: int, open_traces: OpenCollection | None = None
+) -> APIRouter:
+    """The route for OpenTelemetry spans, of at most so many bytes decompressed.
+
+    `open_traces`: keeps spans that belong to no trial, in an open collector.
+    """
     router = APIRouter(tags=["traces"])
 
     @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=ERROR_RESPONSES)
     async def post_spans(request: Request) -> Response:
         """Stores an export. `partialSuccess` counts the spans that cannot be steps, with the first one's reason."""
-        admitted = await admission.admit(request, tuple(_READ))
+        admitted = await admission.admit(request, tuple(_READ), max_bytes)
         try:
             spans = _READ[admitted.content_type](admitted.body)
         except ValueError as error:

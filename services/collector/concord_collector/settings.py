@@ -25,10 +25,12 @@ class CollectorSettings(StatefulServiceSettings):
     """The bytes of all traces that belong to no trial, uncompressed. Redis needs about a tenth of this."""
     open_retention_s: Annotated[int, Field(gt=0, le=retention.OPEN_TRACE_S)] = retention.OPEN_TRACE_S
     """The time for which a trace that belongs to no trial is kept after its last span (seconds)."""
-    max_body_bytes: Annotated[int, Field(gt=0)] = 64 * _MIB
-    """Of a request, as sent: a batch exporter's default of 512 spans fits, with 128 KiB a span."""
-    max_inflated_bytes: Annotated[int, Field(gt=0)] = 64 * _MIB
-    """Of a request, decompressed."""
+    max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
+    """Of a request, as sent, but for exports of spans."""
+    max_inflated_bytes: Annotated[int, Field(gt=0)] = 16 * _MIB
+    """The same, decompressed."""
+    max_export_bytes: Annotated[int, Field(gt=0)] = 64 * _MIB
+    """Of spans over OTLP, as sent and decompressed: a batch exporter's default of 512 fits, with 128 KiB a span."""
     max_trace_bytes: Annotated[int, Field(gt=0)] = MAX_TRACE_BYTES
     """Of a trace and reporter, compressed; 10⁶ steps take about 40 MB. Reporters without a token share one quota."""
     max_steps: Annotated[int, Field(gt=0)] = MAX_STEPS

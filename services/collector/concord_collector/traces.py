@@ -193,8 +193,8 @@ _OPENAPI: Final[dict[str, Any]] = {
 }
 
 
-def traces_router(admission: Admission, writer: TraceWriter) -> APIRouter:
-    """The route for reports as JSON."""
+def traces_router(admission: Admission, writer: TraceWriter, max_bytes: int) -> APIRouter:
+    """The route for reports as JSON, of at most so many bytes decompressed."""
     router = APIRouter(tags=["traces"])
 
     @router.post(
@@ -202,7 +202,7 @@ def traces_router(admission: Admission, writer: TraceWriter) -> APIRouter:
     )
     async def post_traces(request: Request) -> Response:
         """Stores a batch. Valid steps are stored even if others are refused. The same batch again changes nothing."""
-        admitted = await admission.admit(request, (_JSON,))
+        admitted = await admission.admit(request, (_JSON,), max_bytes)
         try:
             batch = parse_batch(admitted.body)
         except BadBatchError as error:

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, NamedTuple
+
+import msgspec
 
 from concord.assessment.results import MOST_ROUNDS, CallRecord
 from concord.trace.attributes import (
@@ -47,8 +48,7 @@ class Trust(NamedTuple):
 NOBODY: Final = Trust(observed=False, by_sender=False, authenticated=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(msgspec.Struct, frozen=True, gc=False):
     """A message from one agent to another: a request, or the answer to one.
 
     `delivered` is false if it reached nobody. `text`: what is quoted of it; `whole`: all of it, if that is known to be

@@ -55,8 +55,11 @@ class WorkStep(msgspec.Struct, frozen=True, gc=False):
     agent: str
     name: str
     asked: Mapping[str, object]
-    error: str | None
-    """In the words of its recorder, without a traceback."""
+
+    @property
+    def error(self) -> str | None:
+        """In the words of its recorder, without a traceback."""
+        return error_of(self.step)
 
     @property
     def input(self) -> str:
@@ -125,7 +128,7 @@ def _step(step: Step, reporter: str, roster: Roster) -> WorkStep:
     kind = _kind(step, attributes)
     name, asked = _subject(step, kind, roster)
     agent = roster.resolve("", named) if named else reporter
-    return WorkStep(step, kind, reporter, agent, name, asked, error_of(step))
+    return WorkStep(step, kind, reporter, agent, name, asked)
 
 
 def _kind(step: Step, attributes: Mapping[str, str]) -> Kind:

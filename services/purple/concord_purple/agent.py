@@ -450,8 +450,6 @@ def _forged(assignment: Assignment, peer: RosterEntry) -> InteractionStep:
 
 # One agent as an ASGI app: its card, its JSON-RPC endpoint, and its registration with the collector.
 
-MAX_BODY_BYTES: Final = 4 * 1024 * 1024
-
 RENEW_S: Final = retention.REGISTRATION_S // 3
 """Between two registrations: an entry outlasts two that fail."""
 
@@ -480,7 +478,6 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
         PurpleAgent(settings, llm, discovery, reporter),
         discovery.close,
         reporter.aclose,
-        max_body_bytes=MAX_BODY_BYTES,
         meanwhile=partial(stay_registered, settings),
     )
 

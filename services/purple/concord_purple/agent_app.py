@@ -22,7 +22,7 @@ def agent_app(
     profile: AgentProfile,
     handler: Handler,
     *closing: Callable[[], Awaitable[object]],
-    max_body_bytes: int,
+    max_body_bytes: int = 4 * 1024 * 1024,
     meanwhile: Callable[[], Coroutine[Any, Any, None]] = _nothing,
 ) -> FastAPI:
     """The agent with its card, its endpoint, and probes; bodies of requests are limited (bytes).

@@ -23,8 +23,6 @@ logger = logging.getLogger(__name__)
 MAX_TOKENS: Final = 2_000
 """Tokens of a reply, by default. Models that think before they answer need most of them for that."""
 
-MAX_BODY_BYTES: Final = 4 * 1024 * 1024
-
 SYSTEM: Final = (
     "You take one seat of a team. Each message tells you all that your seat knows, and in which form to reply. "
     "Tell the other seats what they need, and answer when you can."
@@ -93,7 +91,6 @@ def create_app(url: str, settings: LLMSettings, *, schema: bool = True, max_toke
         ModelSeat(llm, schema=schema, max_tokens=max_tokens),
         llm.close,
         reporter.aclose,
-        max_body_bytes=MAX_BODY_BYTES,
     )
 
 

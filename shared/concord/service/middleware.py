@@ -1,8 +1,9 @@
 """What stands before the endpoints of a service: limits on bodies, the paths that tokens open, and doubled slashes."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -73,23 +74,27 @@ _DISCARD_S: Final = 30.0
 
 
 class BodyLimit:
-    """ASGI middleware: answers 413 to a body over `max_bytes`, by its declared length or its actual size."""
+    """ASGI middleware: answers 413 to a body over `max_bytes`, by its declared length or its actual size.
 
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+    `others`: the limits of paths that have one of their own.
+    """
+
+    def __init__(self, app: ASGIApp, max_bytes: int, others: Mapping[str, int] = MappingProxyType({})) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._others = others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles or refuses a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _declared_length(scope) > self._max_bytes:
+        left = self._others.get(scope["path"], self._max_bytes)
+        if _declared_length(scope) > left:
             # A caller that expects `100 Continue` has not begun to send its body.
             waits = _header(scope, b"expect").lower() == b"100-continue"
             await _refuse(receive, send, more_body=not waits)
             return
-        left = self._max_bytes
         answered = False
 
         async def counted() -> Message:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from concord_purple.text_review.measure import Aspect, Flaw, TextFact, measure, readability_grade, sentences_of
+from concord_purple.text_review.measure import Aspect, TextFact, Weakness, measure, readability_grade, sentences_of
 
 
-def _flaws(text: str, aspect: Aspect) -> list[tuple[Flaw | None, int | None, str]]:
+def _flaws(text: str, aspect: Aspect) -> list[tuple[Weakness | None, int | None, str]]:
     return [(fact.flaw, fact.sentence, fact.claim) for fact in measure(text, [aspect], "r") if fact.flaw is not None]
 
 
@@ -42,17 +42,17 @@ def test_the_text_as_a_whole_is_described_by_counts() -> None:
 @pytest.mark.parametrize(("n_words", "long"), [(25, False), (26, True)])
 def test_a_sentence_is_long_from_26_words_on(n_words: int, long: bool) -> None:
     text = "Short one. " + "A" + " word" * (n_words - 1) + "."
-    expected = [(Flaw.LONG_SENTENCE, 2, f"Sentence 2 has {n_words} words.")] if long else []
+    expected = [(Weakness.LONG_SENTENCE, 2, f"Sentence 2 has {n_words} words.")] if long else []
     assert _flaws(text, Aspect.SENTENCES) == expected
 
 
 def test_figures_without_a_source_are_flagged() -> None:
     text = "It fell by 9 %. It took 2.5 hours. We made 4,210 trips. It cost 840 euros."
     assert _flaws(text, Aspect.SUPPORT) == [
-        (Flaw.BARE_FIGURE, 1, "Sentence 1 gives “9 %” without a source."),
-        (Flaw.BARE_FIGURE, 2, "Sentence 2 gives “2.5” without a source."),
-        (Flaw.BARE_FIGURE, 3, "Sentence 3 gives “4,210” without a source."),
-        (Flaw.BARE_FIGURE, 4, "Sentence 4 gives “840” without a source."),
+        (Weakness.BARE_FIGURE, 1, "Sentence 1 gives “9 %” without a source."),
+        (Weakness.BARE_FIGURE, 2, "Sentence 2 gives “2.5” without a source."),
+        (Weakness.BARE_FIGURE, 3, "Sentence 3 gives “4,210” without a source."),
+        (Weakness.BARE_FIGURE, 4, "Sentence 4 gives “840” without a source."),
     ]
 
 
@@ -75,7 +75,7 @@ def test_small_counts_years_names_and_sourced_figures_are_not_flagged(text: str)
 def test_a_strong_word_without_a_source_is_a_bare_claim() -> None:
     text = "Everyone obviously agrees."
     assert _flaws(text, Aspect.SUPPORT) == [
-        (Flaw.BARE_CLAIM, 1, "Sentence 1 says “Everyone” and “obviously” without evidence.")
+        (Weakness.BARE_CLAIM, 1, "Sentence 1 says “Everyone” and “obviously” without evidence.")
     ]
 
 
@@ -89,7 +89,7 @@ def test_support_counts_sentences_that_need_a_source_and_those_that_have_one() -
 def test_a_content_word_is_overused_from_five_times_on(times: int, overused: bool) -> None:
     text = " ".join(["Bikes here."] * times)
     assert (
-        (Flaw.OVERUSED_WORD, None, "The word “bikes” occurs 5 times.") in _flaws(text, Aspect.REPETITION)
+        (Weakness.OVERUSED_WORD, None, "The word “bikes” occurs 5 times.") in _flaws(text, Aspect.REPETITION)
     ) is overused
 
 
@@ -100,7 +100,7 @@ def test_common_and_short_words_are_never_overused() -> None:
 def test_two_softening_words_in_a_sentence_are_flagged_and_one_is_not() -> None:
     text = "It may rain. Perhaps it might rain."
     assert _flaws(text, Aspect.HEDGING) == [
-        (Flaw.DENSE_HEDGING, 2, "Sentence 2 softens its claim 2 times: “Perhaps” and “might”.")
+        (Weakness.DENSE_HEDGING, 2, "Sentence 2 softens its claim 2 times: “Perhaps” and “might”.")
     ]
     assert _overall(text, Aspect.HEDGING).claim == "The text has 3 softening words, 42.9 in a hundred."
 

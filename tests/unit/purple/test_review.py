@@ -11,10 +11,10 @@ from concord_purple.text_review.measure import (
     Aspect,
     Check,
     Findings,
-    Flaw,
     ReviewStatement,
     Section,
     TextFact,
+    Weakness,
     measure,
     sentences_of,
 )
@@ -34,10 +34,10 @@ from concord_purple.text_review.review import (
 
 REPORT = (Path(__file__).parent / "texts/cargo_bikes.txt").read_text(encoding="utf-8")
 FLAWS_BY_KEY = {
-    "long_sentences": Flaw.LONG_SENTENCE,
-    "figures_without_source": Flaw.BARE_FIGURE,
-    "claims_without_evidence": Flaw.BARE_CLAIM,
-    "doubly_hedged": Flaw.DENSE_HEDGING,
+    "long_sentences": Weakness.LONG_SENTENCE,
+    "figures_without_source": Weakness.BARE_FIGURE,
+    "claims_without_evidence": Weakness.BARE_CLAIM,
+    "doubly_hedged": Weakness.DENSE_HEDGING,
 }
 LONG = (
     "The bikes were lent to everyone who asked for them in the first year and who lived in one of the northern "
@@ -97,7 +97,7 @@ def test_agents_that_measure_the_same_aspects_find_the_same_facts(text: str, asp
 
 def test_a_wrong_figure_an_invented_fact_and_a_false_quote_are_found_on_cross_check() -> None:
     (fact,) = (fact for fact in measure(LONG, [Aspect.SENTENCES], "r") if fact.flaw)
-    invented = TextFact("long_sentence-9", Aspect.SENTENCES, "Sentence 9 has 40 words.", 40, Flaw.LONG_SENTENCE, 9)
+    invented = TextFact("long_sentence-9", Aspect.SENTENCES, "Sentence 9 has 40 words.", 40, Weakness.LONG_SENTENCE, 9)
     wrong = [replace(fact, value=27.0), invented, replace(fact, quote="The cars")]
     assert [check.reason for check in cross_check(LONG, wrong, "c")] == [
         "measured 29, not 27",
@@ -242,5 +242,5 @@ def test_a_stage_adds_only_what_is_missing() -> None:
 
 def test_the_shipped_text_has_every_kind_of_weakness_and_a_strength() -> None:
     facts = measure(REPORT, Aspect, "r")
-    assert {fact.flaw for fact in facts} == {None, *Flaw}
+    assert {fact.flaw for fact in facts} == {None, *Weakness}
     assert "1 of them with a source" in next(fact.claim for fact in facts if fact.fact_id == "support")

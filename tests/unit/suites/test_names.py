@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from concord.assessment.suite_tasks import SEAT_NAME
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in, neighbours_of
@@ -62,7 +63,9 @@ def test_the_same_messages_and_answers_under_other_names_are_credited_alike(fami
     answered = replace(played.answered, times={names[seat]: at for seat, at in played.answered.times.items()})
     for sent in (played.sent, less):
         theirs = [
-            replace(each, sender=names[each.sender], receiver=names[each.receiver], text=renamed(each.text, names))
+            structs.replace(
+                each, sender=names[each.sender], receiver=names[each.receiver], text=renamed(each.text, names)
+            )
             for each in sent
         ]
         before = credited(family, task, sent, played.answers, played.answered)

@@ -2,10 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Final
+
+from msgspec.structs import replace
 
 from concord.assessment.results import RoundsRecord, SeatReply
 from concord.trace.attributes import MAX_WHOLE

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from operator import itemgetter
 from typing import Final
 
+import msgspec
+from msgspec.structs import replace
 from pydantic_core import to_json
 
 from concord.trace.attributes import AGENT_NAME, CONTEXT, REFUSED_BY, RESPONSE_TEXT, TOOL_RESULT
@@ -41,8 +42,7 @@ class Deed(StrEnum):
     WORK = "work"
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(msgspec.Struct, frozen=True, gc=False):
     """One act. `to`: the agent or the tool. `text`: what was said, or a tool's arguments. `result`: of a tool.
 
     `failed_below`: it failed by what another act tells.

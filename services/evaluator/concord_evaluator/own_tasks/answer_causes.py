@@ -7,6 +7,8 @@ from datetime import timedelta
 from itertools import combinations
 from typing import Final
 
+from msgspec import structs
+
 from concord.assessment import AssessmentPlan, Mode, TaskSpec
 from concord.assessment.results import AgentAnswer, Grading, TrialOutcome
 from concord.assessment.verdict import MAX_CAUSES, Cause, CauseKind, Evidence
@@ -546,4 +548,4 @@ def _whole(call: Sent, given: Mapping[str, AgentAnswer]) -> Sent:
     answer = given.get(call.receiver)
     if call.sender != GREEN_AGENT or answer is None or answer.text is None or call.answer is None:
         return call
-    return replace(call, answer=replace(call.answer, text=answer.text, words=""))
+    return structs.replace(call, answer=structs.replace(call.answer, text=answer.text, words=""))

@@ -3,10 +3,12 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
+
+from msgspec.structs import replace
 
 from concord.trace.report import ReportBatch
 from concord.trace.timing import MAX_QUOTED

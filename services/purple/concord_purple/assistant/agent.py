@@ -29,11 +29,11 @@ MAX_NOTES: Final = 10_000
 """Characters of notes or of a reason."""
 
 
-class _Message(BaseModel):
+class _PlatformMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class AssessmentStart(_Message):
+class AssessmentStart(_PlatformMessage):
     """The address of the user's environment and the key for it."""
 
     message_type: Literal["assessment_start"]
@@ -43,7 +43,7 @@ class AssessmentStart(_Message):
     current_time: AwareDatetime
 
 
-class TurnStart(_Message):
+class TurnStart(_PlatformMessage):
     """The beginning of a turn."""
 
     message_type: Literal["turn_start"]
@@ -52,7 +52,7 @@ class TurnStart(_Message):
     events_processed: int = 0
 
 
-class AssessmentComplete(_Message):
+class AssessmentComplete(_PlatformMessage):
     """The end of the assessment."""
 
     message_type: Literal["assessment_complete"]
@@ -70,7 +70,7 @@ def message_in(data_parts: tuple[JsonValue, ...]) -> JsonValue:
     return next((data for data in data_parts if isinstance(data, dict) and "message_type" in data), None)
 
 
-class TurnComplete(_Message):
+class TurnComplete(_PlatformMessage):
     """Ends a turn. Time then moves by `time_step` (ISO 8601), by default the scenario's step."""
 
     message_type: Literal["turn_complete"] = "turn_complete"
@@ -78,7 +78,7 @@ class TurnComplete(_Message):
     time_step: str | None = None
 
 
-class EarlyCompletion(_Message):
+class EarlyCompletion(_PlatformMessage):
     """Ends the assessment, because the assistant has finished."""
 
     message_type: Literal["early_completion"] = "early_completion"

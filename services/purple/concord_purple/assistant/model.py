@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class AssistantTool:
     """A call of the environment: its name, what it does, and the JSON schema of its arguments.
 
     `action`: its name in the action log, None for a tool that only reads. `defaults`: arguments of every call.
@@ -46,7 +46,7 @@ class Tool:
         return response.model_dump(mode="json") if isinstance(response, BaseModel) else response
 
 
-def tools_of(modalities: Iterable[type[ModalityCalls[Any]]]) -> Iterator[Tool]:
+def tools_of(modalities: Iterable[type[ModalityCalls[Any]]]) -> Iterator[AssistantTool]:
     """A tool for each call of these modalities that an assistant may make."""
     for modality in modalities:
         for name, call in modality.tools():
@@ -58,12 +58,12 @@ def tools_of(modalities: Iterable[type[ModalityCalls[Any]]]) -> Iterator[Tool]:
                     "additionalProperties": False,
                 }
                 action = f"{modality.name}.{call.name}" if isinstance(call, Operation) else None
-                yield Tool(name, declared.description, call, schema, action, declared.defaults)
+                yield AssistantTool(name, declared.description, call, schema, action, declared.defaults)
 
 
-TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in tools_of(MODALITIES)}
+TOOLS: Final[Mapping[str, AssistantTool]] = {tool.name: tool for tool in tools_of(MODALITIES)}
 
-ACTIONS: Final[Mapping[str, Tool]] = {tool.action: tool for tool in TOOLS.values() if tool.action is not None}
+ACTIONS: Final[Mapping[str, AssistantTool]] = {tool.action: tool for tool in TOOLS.values() if tool.action is not None}
 """The tools that act, by their names in the action log."""
 
 

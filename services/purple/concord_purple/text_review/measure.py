@@ -139,7 +139,7 @@ class Aspect(StrEnum):
     HEDGING = "hedging"
 
 
-class Flaw(StrEnum):
+class Weakness(StrEnum):
     """The weakness that a fact shows, gravest first: missing support weighs more than poor style."""
 
     BARE_FIGURE = "bare_figure"
@@ -168,7 +168,7 @@ class TextFact:
     aspect: Aspect
     claim: Prose
     value: float
-    flaw: Flaw | None = None
+    flaw: Weakness | None = None
     sentence: int | None = None
     quote: Prose = ""
     found_by: Label = ""
@@ -287,7 +287,7 @@ def measure(text: str, aspects: Iterable[Aspect], found_by: str) -> tuple[TextFa
     return tuple(fact for aspect in dict.fromkeys(aspects) for fact in _facts(aspect, sentences, found_by))
 
 
-WeakSpot = tuple[Flaw, Sentence | str, str, int]
+WeakSpot = tuple[Weakness, Sentence | str, str, int]
 """A flaw, the sentence or the word that has it, the claim, and the figure in the claim."""
 
 Measured = tuple[float, str, Iterable[WeakSpot]]
@@ -310,7 +310,9 @@ def _measure_sentences(sentences: Sequence[Sentence]) -> Measured:
         f"{readability_grade(sentences):.1f} (Automated Readability Index)."
     )
     long = [(each, len(each.words)) for each in sentences if len(each.words) > LONG_SENTENCE_WORDS][:MAX_FLAWS]
-    weak = ((Flaw.LONG_SENTENCE, each, f"Sentence {each.number} has {length} words.", length) for each, length in long)
+    weak = (
+        (Weakness.LONG_SENTENCE, each, f"Sentence {each.number} has {length} words.", length) for each, length in long
+    )
     return len(sentences), claim, weak
 
 
@@ -322,10 +324,10 @@ def _measure_support(sentences: Sequence[Sentence]) -> Measured:
     for each, figures, strong in bare[:MAX_FLAWS]:
         if figures:
             claim = f"Sentence {each.number} gives {_listed(figures)} without a source."
-            weak.append((Flaw.BARE_FIGURE, each, claim, len(figures)))
+            weak.append((Weakness.BARE_FIGURE, each, claim, len(figures)))
         if strong:
             claim = f"Sentence {each.number} says {_listed(strong)} without evidence."
-            weak.append((Flaw.BARE_CLAIM, each, claim, len(strong)))
+            weak.append((Weakness.BARE_CLAIM, each, claim, len(strong)))
     n_sourced = len(owing) - len(bare)
     claim = f"{_count(len(owing), 'sentence')} with figures or strong claims, {n_sourced} of them with a source."
     return len(bare), claim, weak
@@ -337,7 +339,9 @@ def _measure_repetition(sentences: Sequence[Sentence]) -> Measured:
     n_words = _n_words(sentences)
     frequent = (item for item in content.most_common() if item[1] >= OVERUSED_COUNT)
     overused = [item for item in frequent if item[1] / n_words >= OVERUSED_SHARE][:MAX_FLAWS]
-    weak = ((Flaw.OVERUSED_WORD, word, f"The word “{word}” occurs {count} times.", count) for word, count in overused)
+    weak = (
+        (Weakness.OVERUSED_WORD, word, f"The word “{word}” occurs {count} times.", count) for word, count in overused
+    )
     return len(content), f"{_count(content.total(), 'content word')}, {len(content)} of them distinct.", weak
 
 
@@ -348,7 +352,7 @@ def _measure_hedging(sentences: Sequence[Sentence]) -> Measured:
     dense = [(each, found) for each, found in hedged if len(found) >= DENSE_HEDGES][:MAX_FLAWS]
     softens = "Sentence {} softens its claim {} times: {}.".format
     weak = (
-        (Flaw.DENSE_HEDGING, each, softens(each.number, len(found), _listed(found)), len(found))
+        (Weakness.DENSE_HEDGING, each, softens(each.number, len(found), _listed(found)), len(found))
         for each, found in dense
     )
     return round(rate, 1), f"The text has {_count(n_hedges, 'softening word')}, {rate:.1f} in a hundred.", weak

@@ -10,11 +10,11 @@ from concord_purple.text_review.measure import (
     Aspect,
     Check,
     Findings,
-    Flaw,
     ReviewStatement,
     Section,
     Sentence,
     TextFact,
+    Weakness,
     contains,
     measure,
     passage,
@@ -50,12 +50,12 @@ def _vary(fact: TextFact, sentences: Sequence[Sentence]) -> str:
     return f"Vary or cut it (sentences {shown}{more})."
 
 
-_ADVICE: Final[dict[Flaw, Callable[[TextFact, Sequence[Sentence]], str]]] = {
-    Flaw.LONG_SENTENCE: _split_long,
-    Flaw.BARE_FIGURE: lambda _fact, _sentences: "Name the source, or say how it was measured.",
-    Flaw.BARE_CLAIM: lambda _fact, _sentences: "Give the evidence, or claim less.",
-    Flaw.OVERUSED_WORD: _vary,
-    Flaw.DENSE_HEDGING: lambda _fact, _sentences: "Say once how sure you are.",
+_ADVICE: Final[dict[Weakness, Callable[[TextFact, Sequence[Sentence]], str]]] = {
+    Weakness.LONG_SENTENCE: _split_long,
+    Weakness.BARE_FIGURE: lambda _fact, _sentences: "Name the source, or say how it was measured.",
+    Weakness.BARE_CLAIM: lambda _fact, _sentences: "Give the evidence, or claim less.",
+    Weakness.OVERUSED_WORD: _vary,
+    Weakness.DENSE_HEDGING: lambda _fact, _sentences: "Say once how sure you are.",
 }
 
 
@@ -81,7 +81,7 @@ def draft(findings: Findings, written_by: str) -> tuple[ReviewStatement, ...]:
     facts = findings.unrefuted_facts
     advice = {item.fact_id: item.text for item in findings.advice}
     figures = [fact for fact in facts if fact.flaw is None]
-    gravity = list(Flaw).index
+    gravity = list(Weakness).index
     weak = [(gravity(fact.flaw), -fact.value, fact) for fact in facts if fact.flaw is not None]
     weak_spots = [fact for *_, fact in sorted(weak, key=lambda item: item[:2])]
     flawed = {fact.aspect for fact in weak_spots}
@@ -273,10 +273,10 @@ def _names(names: set[str]) -> str:
 
 
 _KEYS: Final = {
-    "long_sentences": (Aspect.SENTENCES, Flaw.LONG_SENTENCE),
-    "figures_without_source": (Aspect.SUPPORT, Flaw.BARE_FIGURE),
-    "claims_without_evidence": (Aspect.SUPPORT, Flaw.BARE_CLAIM),
-    "doubly_hedged": (Aspect.HEDGING, Flaw.DENSE_HEDGING),
+    "long_sentences": (Aspect.SENTENCES, Weakness.LONG_SENTENCE),
+    "figures_without_source": (Aspect.SUPPORT, Weakness.BARE_FIGURE),
+    "claims_without_evidence": (Aspect.SUPPORT, Weakness.BARE_CLAIM),
+    "doubly_hedged": (Aspect.HEDGING, Weakness.DENSE_HEDGING),
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
 from pydantic import JsonValue
 
 from concord.assessment.verdict import CauseKind
@@ -134,7 +135,7 @@ def test_by_calls_a_seat_is_late_that_was_asked_before_and_told_it_only_later() 
     flow = flow_of(
         task,
         FAMILY,
-        [Sent("0", 0, CYN, BOB, "70561", True), asked, replace(told, step_id="1", time=2, text="Hi"), told],
+        [Sent("0", 0, CYN, BOB, "70561", True), asked, structs.replace(told, step_id="1", time=2, text="Hi"), told],
     )
     failures = failures_of(task, FAMILY, {ANN: "1"}, flow, Answered({ANN: 3}, 4, in_rounds=False), Turns())
     assert {(each.kind, each.agents) for each in failures} == {(CauseKind.TOO_LATE, (BOB,))}

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace, content_digest
@@ -234,7 +235,7 @@ ALL_FAULTS = [each for pair in FAULTS.values() for acts in pair for each in acts
 
 def renamed(acts: Sequence[Act], names: Mapping[str, str]) -> list[Act]:
     return [
-        replace(each, agent=names.get(each.agent, each.agent), to=names.get(each.to, each.to))
+        structs.replace(each, agent=names.get(each.agent, each.agent), to=names.get(each.to, each.to))
         for each in acts
     ]  # fmt: skip
 
@@ -275,7 +276,7 @@ def test_the_order_of_independent_agents_changes_nothing(random: Random) -> None
 
 
 def _on_own_artifact(each: Act, team: str) -> Act:
-    return each if each.effect is None else replace(each, effect=replace(each.effect, artifact=f"{team}/a.py"))
+    return each if each.effect is None else structs.replace(each, effect=replace(each.effect, artifact=f"{team}/a.py"))
 
 
 TEXTS = st.sampled_from(["", "x", "TERMINATE", "not 1 but 2", "total: 1", "use 3 instead of 1", CALL])
