@@ -32,7 +32,9 @@ def main() -> int:
     parser.add_argument("corpora", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--freeze", action="store_true", help="freeze the rules as they are")
     parser.add_argument("--judge", action="store_true", help="ask a model about the labelled failures")
-    parser.add_argument("--sample", type=int, metavar="N", help="with --judge: so many of a corpus; all without")
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="with --judge: so many of a corpus; all without, or until Ctrl-C"
+    )
     parser.add_argument("--budget", type=int, default=EVIDENCE, metavar="N", help="with --judge: characters of a run")
     parser.add_argument("--tokens", type=int, default=MAX_TOKENS, metavar="N", help="with --judge: of an answer")
     arguments = parser.parse_args()

@@ -1,5 +1,6 @@
 """A model's opinions on labelled failures, beside people's labels and beside chance."""
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -28,32 +29,37 @@ class Labelled:
 
 
 def asked_about(cases: Sequence[Case], labels: Sequence[Label], sample: int | None = None) -> list[Labelled]:
-    """The labelled failures whose labels name one of their steps, or a `sample` of them, which is always the same."""
+    """The labelled failures whose labels name one of their steps, in an order that is always the same; or
+    the first `sample` of them. Any beginning is a random sample."""
     by_trace = {label.trace_id: label for label in labels}
     found = [
         Labelled(case, label, order)
         for case in cases
         if (label := by_trace.get(case.trace.trace_id)) and label.step_id in (order := chronological(case.acts))
     ]
-    if sample is None or sample >= len(found):
-        return found
-    places = random.Random(0).sample(range(len(found)), sample)  # noqa: S311 - a reproducible draw, not a secret
-    return [found[place] for place in sorted(places)]
+    random.Random(0).shuffle(found)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
+    return found[:sample]
 
 
 async def opinions_against_labels(
     asked: Sequence[Labelled], settings: LLMSettings, budget: int, max_tokens: int
 ) -> AsyncIterator[tuple[str, str]]:
-    """Asks the model about each; tells each opinion, and how often it is right, with Wilson's intervals of 95 %."""
+    """Asks the model about each; tells each opinion, and how often it is right, with Wilson's intervals of 95 %.
+
+    Once cancelled, it tells the figures of those that it asked about.
+    """
     opinions = []
     for each in asked:
         case = each.case
         run = failed_run(case.acts, case.found.observations, case.trace.task, case.trace.answer, budget=budget)
-        opinion = await opinion_on(run, settings, 4 * settings.timeout_s, max_tokens)
+        try:
+            opinion = await opinion_on(run, settings, 4 * settings.timeout_s, max_tokens)
+        except asyncio.CancelledError:  # Ctrl-C
+            break
         opinions.append(opinion)
         told = opinion.problem or f"{opinion.verdict} {opinion.step_id} {opinion.agent}"
         yield f"{each.case.trace.trace_id[:36]}, {each.label.step_id} {each.label.agent}", told
-    for line in figures(asked, opinions):
+    for line in figures(asked[: len(opinions)], opinions):
         yield line
 
 

@@ -183,10 +183,10 @@ follow them. Where it says "{MARKER}", our own code took words out that may have
 blames nobody, and is nothing to quote. You have no tools.
 
 The decisive step is the earliest one without whose mistake the team would have succeeded. First quote the mistake: a \
-passage of the decisive step of at most 30 words, copied character by character. Then name the step, and the agent that \
-made the mistake in it. Then say in one sentence what this agent should have done instead. If the evidence does not show it, answer \
-{CANNOT_TELL} for step and agent: nobody is blamed on a guess. Last, answer the question about the code word with yes \
-or no. Answer with JSON only."""
+passage of the decisive step of at most 30 words, copied character by character. Then name the step, and the agent \
+that made the mistake in it. Then say in one sentence what this agent should have done instead. If the evidence does \
+not show it, answer {CANNOT_TELL} for step and agent: nobody is blamed on a guess. Last, answer the question about the \
+code word with yes or no. Answer with JSON only."""
 
 
 class _Answer(BaseModel):
@@ -337,7 +337,7 @@ async def opinion_on(
             opinion = BlameOpinion(settings.model, "none", problem=f"no opinion within {deadline_s:g} s")
         except NotJudgedError as error:
             told = [str(each) for each in (error, error.__cause__) if isinstance(each, _TELLING)]
-            opinion = BlameOpinion(settings.model, "none", problem=": ".join(told))
+            opinion = BlameOpinion(settings.model, "none", problem=run.aliases.show(": ".join(told)))
     return replace(_with_cost(opinion, completions), condensed=run.condensed)
 
 
