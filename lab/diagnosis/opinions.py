@@ -65,23 +65,14 @@ async def opinions_against_labels(
 
 def figures(asked: Sequence[Labelled], opinions: Sequence[BlameOpinion]) -> Iterator[tuple[str, str]]:
     """The figures of a model's opinions: of all that were asked for, and of those that name a step. Pure."""
+    if not opinions:
+        return
     pairs = list(zip(asked, opinions, strict=True))
     named = [(each, opinion) for each, opinion in pairs if opinion.verdict == "named"]
     supported = [(each, opinion) for each, opinion in named if opinion.supported]
-    chances = (
-        fmean(random_agent(each.case.acts).get(each.label.agent, 0.0) for each in asked),
-        fmean(1 / len(each.order) for each in asked),
-        fmean(sum(each.distance(step) in {0, 1} for step in each.order) / len(each.order) for each in asked),
-    )
-    for among, group in (("all", pairs), ("those named", named), ("those with a true quote", supported)):
-        distances = [each.distance(opinion.step_id) for each, opinion in group]
-        hits = (
-            sum(opinion.agent == each.label.agent for each, opinion in group),
-            distances.count(0),
-            distances.count(0) + distances.count(1),
-        )
-        for what, right, chance in zip(("agent right", "step right", "step within 1"), hits, chances, strict=True):
-            yield f"{what}, of {among}", f"{_share(right, len(group))}; chance {chance:.3f}"
+    yield from _right("all", pairs)
+    yield from _right("those named", named)
+    yield from _right("those with a true quote", supported)
     yield "cannot tell", _share(sum(opinion.verdict == "cannot_tell" for opinion in opinions), len(pairs))
     yield "unsupported quotes, of those named", _share(len(named) - len(supported), len(named))
     problems = Counter(opinion.problem for opinion in opinions if opinion.problem is not None)
@@ -95,6 +86,19 @@ def figures(asked: Sequence[Labelled], opinions: Sequence[BlameOpinion]) -> Iter
             for total in (sum(each.model_calls for each in opinions), sum(each.tokens or 0 for each in opinions))
         ),
     )
+
+
+def _right(among: str, group: Sequence[tuple[Labelled, BlameOpinion]]) -> Iterator[tuple[str, str]]:
+    """How often the opinions of a group agree with the labels, beside a random agent and a random step."""
+    if not group:
+        return
+    agents = sum(opinion.agent == each.label.agent for each, opinion in group)
+    by_chance = fmean(random_agent(each.case.acts).get(each.label.agent, 0.0) for each, _ in group)
+    yield f"agent right, of {among}", f"{_share(agents, len(group))}; chance {by_chance:.3f}"
+    for what, near in (("step right", {0}), ("step within 1", {0, 1})):
+        steps = sum(each.distance(opinion.step_id) in near for each, opinion in group)
+        by_chance = fmean(fmean(each.distance(step) in near for step in each.order) for each, _ in group)
+        yield f"{what}, of {among}", f"{_share(steps, len(group))}; chance {by_chance:.3f}"
 
 
 def _share(count: int, n: int) -> str:
