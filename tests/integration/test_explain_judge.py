@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from concord.assessment import AssessmentConfig
 from concord.llm import LLMSettings
 from concord_cli.causes.command import causes, causes_with_opinions
 from concord_cli.errors import UsageError
+from concord_cli.results_file import write_results
+from concord_evaluator.offline import evaluate_trace
 from tests.kit.llm_server import Asked, FakeModel, Say, evidence_in, fake_model
+from tests.kit.sources import read
 
 pytestmark = pytest.mark.usefixtures("research_formats")
 
@@ -30,7 +34,7 @@ RUN: dict[str, Any] = {
     "system_prompt": {"Ann": "Count.", "Bob": "Answer."},
 }
 
-ANSWER = {
+ANSWER: dict[str, object] = {
     "quote": "The park has 12 trees",
     "step": "step 3",
     "agent": "agent 2",
@@ -57,7 +61,7 @@ def saying(*answers: Mapping[str, object] | str) -> Say:
 
     def say(_: Asked) -> str:
         answer = next(left)
-        return answer if isinstance(answer, str) else json.dumps(ANSWER | answer)
+        return answer if isinstance(answer, str) else json.dumps({**ANSWER, **answer})
 
     return say
 
@@ -213,3 +217,30 @@ async def test_of_a_run_that_succeeded_no_model_is_asked(explained: Explained) -
 async def test_without_a_model_one_line_names_the_setting(failed: Path) -> None:
     with pytest.raises(UsageError, match=r"^AGENTBEATS_LLM_API_KEY is not set: set it, or leave out --judge"):
         await causes_with_opinions([failed], None, as_json=False)
+
+
+CALL = {
+    "step_id": "1",
+    "trace_id": "trip",
+    "call_type": "AGENT",
+    "additional_attributes": {"response_text": "The coast is sunny all week."},
+    "step_action": {"agent_invocation": {"agent_name": "bob", "requests": {"text": "Is the coast fine?"}}},
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A results file with the row of one trace, in which ann asks bob."""
+    (trace,) = read("\n".join(map(json.dumps, [{"trace": {"trace_id": "trip"}}, {"reporter": "ann", "step": CALL}])))
+    path = tmp_path / "results.json"
+    write_results(path, {}, [evaluate_trace(trace, AssessmentConfig()).model_dump(mode="json")])
+    return path
+
+
+async def test_of_a_row_the_model_reads_the_work_that_the_row_has(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = FakeModel(saying({"quote": "The coast is sunny", "step": "step 2", "agent": "agent 2"}))
+    told = json.loads(await Explained(results, monkeypatch, capsys).by(model, as_json=True))
+    assert (told["trace_id"], told["verdict"]) == ("trip", "Not judged")
+    assert (told["opinion"]["agent"], told["opinion"]["step_id"], told["opinion"]["supported"]) == ("bob", "1", True)

@@ -17,11 +17,12 @@ from concord.wire.roster import Roster
 from concord_cli.display_text import beginning, counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
-from concord_cli.judge.rejudge import DEADLINE_S, configured_model
+from concord_cli.judge.rejudge import DEADLINE_S, configured_model, is_result
+from concord_cli.results_file import rows_in
 from concord_cli.terminal import WIDE, delayed_spinner, output_console, plain_lines
 from concord_evaluator.diagnosis import TraceDiagnosis, diagnose
 from concord_evaluator.formats import FormatError, Trace
-from concord_evaluator.judge import BlameOpinion, FailedRun, failed_run, opinion_on
+from concord_evaluator.judge import BlameOpinion, FailedRun, failed_run, failed_trial, opinion_on
 from concord_evaluator.observations import acts_of
 
 MAX_SHOWN: Final = 5
@@ -37,45 +38,62 @@ def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> 
     Raises UsageError, also for an unreadable file, after the traces before it; AssessmentError without any trace.
     """
     console = output_console(WIDE)
-    for _, found in _diagnosed(paths, format_name):
-        _show(console, found, as_json=as_json)
+    shown = 0
+    for path in find_inputs(paths, format_name).paths:
+        for trace in _traces(path, format_name):
+            _show(console, diagnose(trace), as_json=as_json)
+            shown += 1
+    _check_any(shown)
 
 
 async def causes_with_opinions(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> None:
-    """The same, each with the configured model's opinion on who failed. Of a run that succeeded, it is not asked.
+    """The same, each with the configured model's opinion on who failed; also of the trials in results files.
 
-    Raises UsageError also without an API key, before anything is read.
+    Of a run that succeeded, the model is not asked. Raises UsageError also without an API key, before anything is read.
     """
     settings = configured_model("leave out --judge: all else needs no model")
     deadline_s = max(DEADLINE_S, 2 * settings.timeout_s)
     console = output_console(WIDE)
-    async with delayed_spinner(Console(stderr=True, highlight=False), "Asking") as say:
-        for trace, found in _diagnosed(paths, format_name):
-            say(f"Asking about {trace.trace_id}")
-            opinion = None
-            if outcome_of(found.outcome) != "Passed":
-                opinion = await opinion_on(_run_of(trace, found), settings, deadline_s)
-            _show(console, found, opinion, as_json=as_json, asked=True)
-
-
-def _run_of(trace: Trace, found: TraceDiagnosis) -> FailedRun:
-    acts = acts_of(trace.reports(), Roster(trace.roster))
-    target = () if trace.expected is None else trace.expected.target or ()
-    return failed_run(acts, found.observations, trace.task, trace.answer, target)
-
-
-def _diagnosed(paths: Sequence[Path], format_name: str | None) -> Iterator[tuple[Trace, TraceDiagnosis]]:
-    """The traces with their diagnoses. Raises as `causes` does."""
     shown = 0
-    for path in find_inputs(paths, format_name).paths:
-        try:
-            for trace in traces_in(path, format_name):
-                yield trace, diagnose(trace)
+    async with delayed_spinner(Console(stderr=True, highlight=False), "Asking") as say:
+        for path in find_inputs(paths, format_name).paths:
+            for found, run in _trials(path) if is_result(path) else _runs(path, format_name):
+                say(f"Asking about {found.trace_id}")
+                passed = outcome_of(found.outcome) == "Passed"
+                opinion = None if passed else await opinion_on(run, settings, deadline_s)
+                _show(console, found, opinion, as_json=as_json, asked=True)
                 shown += 1
-        except FormatError as error:
-            raise UsageError(str(error)) from error
+    _check_any(shown)
+
+
+def _traces(path: Path, format_name: str | None) -> Iterator[Trace]:
+    try:
+        yield from traces_in(path, format_name)
+    except FormatError as error:
+        raise UsageError(str(error)) from error
+
+
+def _check_any(shown: int) -> None:
     if not shown:
         raise AssessmentError("no trace found in the input")
+
+
+def _runs(path: Path, format_name: str | None) -> Iterator[tuple[TraceDiagnosis, FailedRun]]:
+    """The traces of a file, diagnosed, and what a model reads of each."""
+    for trace in _traces(path, format_name):
+        found = diagnose(trace)
+        acts = acts_of(trace.reports(), Roster(trace.roster))
+        target = () if trace.expected is None else trace.expected.target or ()
+        yield found, failed_run(acts, found.observations, trace.task, trace.answer, target)
+
+
+def _trials(path: Path) -> Iterator[tuple[TraceDiagnosis, FailedRun]]:
+    """The trials of a results file as their rows diagnose them, and what a model reads of each."""
+    for row in rows_in(path):
+        for trial in row.detail.trials:
+            outcome = None if trial.passed is None else float(trial.passed)
+            found = TraceDiagnosis(trial.trace_id, str(path), outcome, trial.causes, trial.observations, trial.reading)
+            yield found, failed_trial(trial)
 
 
 def _show(

@@ -80,14 +80,15 @@ def _all_traces(files: list[Path], format_name: str | None) -> Iterator[Trace]:
         except UnknownFormatError as error:
             raise UsageError(str(error)) from error
         except FormatError as error:
-            if _is_result(file):
+            if is_result(file):
                 raise AssessmentError(
                     f"{file}: is a result, which contains no texts to judge: save traces with `concord run --traces`"
                 ) from error
             raise AssessmentError(str(error)) from error
 
 
-def _is_result(file: Path) -> bool:
+def is_result(file: Path) -> bool:
+    """Whether a file is a results file, or one of rows."""
     with suppress(OSError):
         if file != STDIN:
             with open_regular(file) as stream:

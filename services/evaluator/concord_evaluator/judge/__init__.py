@@ -1,6 +1,6 @@
 """The judge: assesses a trial in words, by a language model or, where none can be asked or trusted, by rules."""
 
-from concord_evaluator.judge.blame import BlameOpinion, FailedRun, failed_run, opinion_on
+from concord_evaluator.judge.blame import BlameOpinion, FailedRun, failed_run, failed_trial, opinion_on
 from concord_evaluator.judge.evidence import (
     Aliases,
     SeenAnswer,
@@ -30,6 +30,7 @@ __all__ = [
     "TrialEvidence",
     "TrialJudge",
     "failed_run",
+    "failed_trial",
     "judge_again",
     "judge_by_rules",
     "judge_without_model",

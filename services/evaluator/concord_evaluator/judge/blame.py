@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from concord.assessment.cost import ModelUse, read_prices
 from concord.assessment.observations import DEEDS, Observation
+from concord.assessment.recorded_work import SaidStep
+from concord.assessment.results import TrialRecord
 from concord.files import first_fault
 from concord.judging.asking import NO_CACHE, NotJudgedError, Prompt, take
 from concord.judging.injection import MARKER, remove_passages
@@ -136,6 +138,22 @@ def failed_run(
         aliases=aliases,
         condensed=len(whole) < len(acts) or max(costs[True], default=0) > early or max(rest) > late,
     )
+
+
+def failed_trial(trial: TrialRecord) -> FailedRun:
+    """The evidence on a trial of a row: its work, if the row has it."""
+    work = trial.work
+    acts = [] if work is None else [act for said in work.said for act in _acts_of(said)]
+    return failed_run(acts, trial.observations, "" if work is None else work.task, trial.answer or "")
+
+
+def _acts_of(said: SaidStep) -> Iterator[Act]:
+    if said.kind == "call":
+        yield Act(said.step_id, said.agent, Deed.MESSAGE, said.name, said.input, error=said.error)
+        if said.output:
+            yield Act(said.step_id, said.name, Deed.ANSWER, said.agent, said.output)
+    else:
+        yield Act(said.step_id, said.agent, Deed(said.kind), said.name, said.input, said.output, said.error)
 
 
 def _agents(acts: Sequence[Act]) -> set[str]:

@@ -31,7 +31,7 @@ def evidence_of(shown: FailedRun) -> dict[str, Any]:
     return document
 
 
-def answered(shown: FailedRun | None = None, **changes: object) -> Blame:
+def answered(**changes: object) -> Blame:
     answer = {
         "quote": "The zoo has 12 trees",
         "step": "step 2",
@@ -39,7 +39,7 @@ def answered(shown: FailedRun | None = None, **changes: object) -> Blame:
         "instead": "Count in the park.",
         "code_word": "no",
     } | changes
-    return BlameQuestion(shown or run()).read(json.dumps(answer))
+    return BlameQuestion(run()).read(json.dumps(answer))
 
 
 def observation(step_id: str, kind: ObservationKind = ObservationKind.SAME_CALL) -> Observation:
