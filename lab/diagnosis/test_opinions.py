@@ -11,8 +11,9 @@ from concord_evaluator.judge import BlameOpinion
 from lab.diagnosis.__main__ import main
 from lab.diagnosis.labels import labels_in
 from lab.diagnosis.measures import cases_in
-from lab.diagnosis.opinions import Labelled, asked_about, figures
+from lab.diagnosis.opinions import Labelled, asked_about, figures, opinions_against_labels
 from tests.kit.llm_server import Asked, FakeModel, evidence_in, fake_model
+from tests.kit.serving import eventually
 
 SAID = [("Lead", "Count the people in the county."), ("Counter", "I count 7 people."), ("Checker", "7 it is, then.")]
 
@@ -90,3 +91,20 @@ async def test_the_command_asks_the_configured_model_about_a_sample(
     printed = capsys.readouterr().out
     assert "fake on 2 labelled failures, 900 characters of each" in printed
     assert "2 of 2 (1.000; 0.342 to 1.000); chance 0.333" in printed
+
+
+async def test_a_measurement_that_is_cancelled_tells_the_figures_so_far(corpus: Path) -> None:
+    def say(_: Asked) -> str:
+        model.delay_s = 30
+        return json.dumps({"quote": "", "step": "cannot_tell", "agent": "cannot_tell", "code_word": "no"})
+
+    model = FakeModel(say)
+    async with fake_model(model) as settings:
+
+        async def told() -> dict[str, str]:
+            return {name: value async for name, value in opinions_against_labels(labelled(corpus), settings, 900, 100)}
+
+        measuring = asyncio.create_task(told())
+        await eventually(lambda: len(model.asked) == 2)
+        measuring.cancel()
+        assert (await measuring)["cannot tell"] == "1 of 1 (1.000; 0.207 to 1.000)"
