@@ -207,7 +207,7 @@ not show it, answer {CANNOT_TELL} for step and agent: nobody is blamed on a gues
 code word with yes or no. Answer with JSON only."""
 
 
-class _Answer(BaseModel):
+class _BlameAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     quote: Annotated[str, StringConstraints(max_length=4000)] = ""
@@ -270,7 +270,7 @@ class BlameQuestion:
     def read(self, text: str) -> Blame:
         """See `Question`. A step or an agent that does not exist is unreadable, and an agent without a part in it."""
         try:
-            answer = _Answer.model_validate_json(without_fence(text))
+            answer = _BlameAnswer.model_validate_json(without_fence(text))
         except ValidationError as error:
             raise UnreadableAnswerError(first_fault(error)) from error
         if answer.code_word == "yes":
