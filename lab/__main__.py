@@ -92,7 +92,7 @@ PARTS: Final[Mapping[str, Part]] = {
         needs="Docker with Compose",
     ),
     "diagnosis": Part(
-        "the frozen rules of diagnosis; on corpora (FOLDER…), what they find",
+        "the frozen rules of diagnosis; on corpora (FOLDER…), what they find, or what a model says (--judge)",
         "lab.diagnosis",
         (),
         (2, 2),

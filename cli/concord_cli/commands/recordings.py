@@ -148,18 +148,33 @@ def _live(collector: str, since: str | None, every: float | None) -> None:
         watch(collector, every)
 
 
+AskedJudge = Annotated[
+    bool,
+    typer.Option(
+        "--judge",
+        help="Also ask the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL) who caused each "
+        "failure, at which step. The texts leave this machine: to the model, whose opinion changes nothing else.",
+    ),
+]
+
+
 def explain(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATHS", help="Trace files or folders, or - for standard input.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each trace, one per line.")] = False,
     format_name: Format = None,
+    judge: AskedJudge = False,
 ) -> None:
     """Explain why recorded runs failed, and which steps to read first."""
-    with exit_codes(), needing("concord explain", "evaluator"), terminable():
-        from concord_cli.causes.command import causes
+    with exit_codes(), needing("concord explain", "evaluator"):
+        from concord_cli.causes.command import causes, causes_with_opinions
 
-        causes(paths, format_name, as_json=as_json)
+        if judge:
+            execute(causes_with_opinions(paths, format_name, as_json=as_json))
+        else:
+            with terminable():
+                causes(paths, format_name, as_json=as_json)
 
 
 def _check(

@@ -14,7 +14,7 @@ from concord.assessment.recorded_work import Redaction
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import CriterionVerdict, Judgment
 from concord.files import open_regular
-from concord.llm import LLMSettings
+from concord.llm import NO_KEY, LLMSettings
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
@@ -32,10 +32,16 @@ DEADLINE_S: Final = 120.0
 
 def make_judge(samples: int, *, rules: bool) -> TrialJudge:
     """A judge that asks the configured model, or with `rules` asks none. Raises UsageError without an API key."""
-    settings = LLMSettings()
-    if not rules and not settings.available:
-        raise UsageError("AGENTBEATS_LLM_API_KEY is not set: set it, or use --rules to judge without a language model")
+    settings = LLMSettings() if rules else configured_model("use --rules to judge without a language model")
     return TrialJudge(None if rules else settings, samples=samples, deadline_s=DEADLINE_S)
+
+
+def configured_model(otherwise: str) -> LLMSettings:
+    """The settings of the model that judges. Raises UsageError without a key; `otherwise`: what to do then."""
+    settings = LLMSettings()
+    if not settings.available:
+        raise UsageError(f"{NO_KEY}: set it, or {otherwise}")
+    return settings
 
 
 async def rejudge_traces(
@@ -74,14 +80,15 @@ def _all_traces(files: list[Path], format_name: str | None) -> Iterator[Trace]:
         except UnknownFormatError as error:
             raise UsageError(str(error)) from error
         except FormatError as error:
-            if _is_result(file):
+            if is_result(file):
                 raise AssessmentError(
                     f"{file}: is a result, which contains no texts to judge: save traces with `concord run --traces`"
                 ) from error
             raise AssessmentError(str(error)) from error
 
 
-def _is_result(file: Path) -> bool:
+def is_result(file: Path) -> bool:
+    """Whether a file is a results file, or one of rows."""
     with suppress(OSError):
         if file != STDIN:
             with open_regular(file) as stream:

@@ -263,9 +263,10 @@ class _Asked(Generic[OpinionT]):
 async def _answer(asked: _Asked[OpinionT]) -> tuple[str, OpinionT]:
     """The model's answer, and its verified content. Asks once more if the answer is empty, unreadable or unverified.
 
-    Without a better second answer, the verified part of an unverified one counts.
+    Without a better second answer, the verified part of an unverified one counts. The cause of a NotJudgedError says
+    what was wrong with an unreadable last answer.
     """
-    complaint, readable = "", None
+    complaint, readable, unreadable = "", None, None
     failure = NotJudgedError("the model's answers cannot be read")
     for _ in range(_TRIES):
         try:
@@ -274,11 +275,12 @@ async def _answer(asked: _Asked[OpinionT]) -> tuple[str, OpinionT]:
         except CompromisedError as error:
             raise await _canary_fault(asked.without_texts()) from error
         except UnreadableAnswerError as error:
+            unreadable = error
             complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
         except EmptyCompletionError as error:
-            failure = NotJudgedError(str(error))
+            failure, unreadable = NotJudgedError(str(error)), None
         except LLMUnavailableError as error:
-            failure = NotJudgedError(str(error))
+            failure, unreadable = NotJudgedError(str(error)), None
             break
         else:
             readable = text, opinion
@@ -288,7 +290,7 @@ async def _answer(asked: _Asked[OpinionT]) -> tuple[str, OpinionT]:
                 "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
             )
     if readable is None:
-        raise failure
+        raise failure from unreadable
     return readable
 
 

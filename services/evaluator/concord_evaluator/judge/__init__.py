@@ -1,5 +1,6 @@
 """The judge: assesses a trial in words, by a language model or, where none can be asked or trusted, by rules."""
 
+from concord_evaluator.judge.blame import BlameOpinion, FailedRun, failed_run, failed_trial, opinion_on
 from concord_evaluator.judge.evidence import (
     Aliases,
     SeenAnswer,
@@ -22,14 +23,19 @@ __all__ = [
     "A_GIVEN_PATTERN",
     "SCREENED",
     "Aliases",
+    "BlameOpinion",
+    "FailedRun",
     "ScreenedEvidence",
     "SeenAnswer",
     "TrialEvidence",
     "TrialJudge",
+    "failed_run",
+    "failed_trial",
     "judge_again",
     "judge_by_rules",
     "judge_without_model",
     "judged_with",
+    "opinion_on",
     "screen",
     "screened_evidence",
 ]

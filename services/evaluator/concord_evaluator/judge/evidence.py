@@ -170,12 +170,16 @@ class TrialEvidence:
 
 def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[CallRecord]:
     """The calls to show, in order. Of too many: the failed ones, then equally many from the start and the end."""
-    if len(calls) <= limit:
-        return list(calls)
-    ends = [index for pair in zip(range(len(calls)), reversed(range(len(calls))), strict=True) for index in pair]
     failed = [index for index, call in enumerate(calls) if call.error is not None]
-    chosen = set(list(dict.fromkeys([*failed, *ends]))[:limit])
-    return [call for index, call in enumerate(calls) if index in chosen]
+    return [calls[index] for index in places_to_show(len(calls), failed, limit)]
+
+
+def places_to_show(n: int, first: Sequence[int], limit: int) -> list[int]:
+    """The places to show of `n`, in order. Of more than `limit`: the `first`, then equally many from both ends."""
+    if n <= limit:
+        return list(range(n))
+    ends = [index for pair in zip(range(n), reversed(range(n)), strict=True) for index in pair]
+    return sorted(list(dict.fromkeys([*first, *ends]))[:limit])
 
 
 def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> Mapping[CallKey, CallTexts]:
