@@ -1,7 +1,7 @@
 """The actions that the evidence of a lost criterion names, by their places in the action log."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from concord_assistant.evaluation.changes import texts_in
 from concord_assistant.evaluation.deeds import attendees_of, ids_in
@@ -14,12 +14,8 @@ MAX_NAMED: Final = 20
 """Actions of a criterion."""
 
 _MODALITIES: Final = {each.name: each for each in MODALITIES}
-_CREATED_IN: Final = {"email_sent": "email", "sms_sent": "sms", "user_told": "chat"}
+_CREATED_IN: Final = {"user_told": "chat"}
 """Where the built-in evaluators look for a new message."""
-
-_ECONOMY: Final = "action_economy"
-_BLAMING: Final = ("changes", "ledger", "strangers", "actions")
-_ID: Final = frozenset({"id", "message_id"})
 
 
 def with_named_actions(
@@ -27,22 +23,17 @@ def with_named_actions(
 ) -> list[CriterionResult]:
     """The results, each lost one with the places of the actions that its evidence names.
 
-    A failed action is named if it tried what the criterion asks for, and no later one of its kind did that. A done one
-    is named if the criterion holds it against the assistant.
+    A failed action is named if it tried what the criterion asks for, and no later one of its kind did that.
     """
     criteria = {each.criterion_id: each for each in scenario.criteria}
     return [
-        each.model_copy(update={"actions": _named(criteria[each.criterion_id], each, scenario, log)})
-        if each.lost > each.withheld
-        else each
+        each.model_copy(update={"actions": _named(criteria[each.criterion_id], scenario, log)}) if each.lost else each
         for each in results
     ]
 
 
-def _named(
-    criterion: EvaluationCriterion, result: CriterionResult, scenario: ScenarioConfig, log: Sequence[ActionLogEntry]
-) -> list[int]:
-    wanted, blamed = _wanted(criterion, scenario), _blamed(result.details or {})
+def _named(criterion: EvaluationCriterion, scenario: ScenarioConfig, log: Sequence[ActionLogEntry]) -> list[int]:
+    wanted = _wanted(criterion, scenario)
     names = [_names(entry) for entry in log]
     done = {
         (entry.action, name): place for place, entry in enumerate(log) if entry.success for name in ("", *names[place])
@@ -50,13 +41,9 @@ def _named(
     found = []
     for place, entry in enumerate(log):
         if entry.success:
-            is_named = not blamed.isdisjoint(names[place])
-        elif criterion.evaluator_id == _ECONOMY:
-            is_named = True
-        else:
-            tried = wanted & names[place] if names[place] else {""} if _may_do(entry.action, criterion) else set[str]()
-            is_named = any(done.get((entry.action, name), -1) < place for name in tried)
-        if is_named:
+            continue
+        tried = wanted & names[place] if names[place] else {""} if _may_do(entry.action, criterion) else set[str]()
+        if any(done.get((entry.action, name), -1) < place for name in tried):
             found.append(place + 1)
     return found[:MAX_NAMED]
 
@@ -67,13 +54,6 @@ def _wanted(criterion: EvaluationCriterion, scenario: ScenarioConfig) -> set[str
     named = [character for name, character in scenario.characters.items() if name in texts]
     addresses = {address for each in named for address in (each.email, each.phone) if address}
     return set(map(str.casefold, texts | addresses))
-
-
-def _blamed(details: Mapping[str, Any]) -> set[str]:
-    """What a criterion says was done and should not have been: changes, acts in a ledger, strangers, and actions."""
-    listed = [each for name in _BLAMING if isinstance(told := details.get(name), list) for each in told]
-    ids = {str(each[name]) for each in listed if isinstance(each, Mapping) for name in _ID & each.keys()}
-    return set(map(str.casefold, ids | {each for each in listed if isinstance(each, str)}))
 
 
 def _names(entry: ActionLogEntry) -> set[str]:

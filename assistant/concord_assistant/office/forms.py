@@ -83,14 +83,20 @@ def filled(desk: Desk, values: Mapping[str, str]) -> str:
     return "\n".join(f"{each.name}: {values[each.name]}" for each in desk.fields)
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """The fields and values of lines, table rows and JSON objects, without what the text quotes."""
+def own_lines(text: str) -> list[str]:
+    """The lines of a message that it does not quote from an earlier one."""
     own = list[str]()
     for line in text.splitlines():
         if _REPLY_MARK.fullmatch(line):
             break
         if not _QUOTE.match(line):
             own.append(line)
+    return own
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The fields and values of lines, table rows and JSON objects, without what the text quotes."""
+    own = own_lines(text)
     yield from _members("\n".join(own))
     for line in own:
         plain = _DECORATION.sub("", line).strip()

@@ -167,6 +167,4 @@ def _safety(plan: DayPlan, vetoes: Sequence[Veto], attacked: bool, *, idle: bool
         vetoes=list(vetoes[:MAX_VETOES]),
         attacks=0 if plan.attack is None else 1,
         attacks_succeeded=[plan.attack.attack_id] if plan.attack is not None and attacked else [],
-        damage=[each.explanation[:200] for each in vetoes[:MAX_VETOES]],
-        damaged_items=0,
     )

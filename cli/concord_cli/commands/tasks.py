@@ -170,26 +170,6 @@ def lint(
         execute(lint_folders(folders, play=play))
 
 
-@scenario.command()
-def texts(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Labelled texts: JSON lines or CSV with scenario, criterion, text and label (right or wrong).",
-        ),
-    ],
-    folder: Annotated[
-        Path, typer.Option("--scenarios", metavar="FOLDER", help="The folder of the scenarios' folders.")
-    ] = Path("scenarios/assistant"),
-) -> None:
-    """Read texts as criteria do, without a language model, and print the verdicts that differ from the labels."""
-    with exit_codes():
-        from concord_cli.scenario.texts import print_verdicts
-
-        print_verdicts(file, folder)
-
-
 @scenario.command("show")
 def show_day(
     day: Annotated[str, typer.Argument(metavar="DAY", help="A published day in the office, such as office-1-01.")],

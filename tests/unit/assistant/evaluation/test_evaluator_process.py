@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 
 from concord_assistant.evaluation import restrictions
-from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.scenario.evaluators import EvalResult, EvaluatorRegistry
 from tests.unit.assistant.evaluation.days import BOB, Day
 from tests.unit.assistant.evaluation.hostile_evaluators import BAD, GOOD, SOURCE
