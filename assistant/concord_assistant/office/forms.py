@@ -16,6 +16,9 @@ _QUOTE: Final = re.compile(r"\s*(?:>|\|>)")
 _REPLY_MARK: Final = re.compile(r"\s*(?:-{2,} ?(?:original|forwarded) message|_{10,}|on .{5,200} wrote:)\s*", re.I)
 """What begins the text that a reply quotes without marks."""
 _DECORATION: Final = re.compile(r"[*_`#]+|^\s*(?:[-+\u2022]|\d{1,2}[.)])\s+")
+_AROUND: Final = " \t\"',;."
+"""What stands around a value in prose and in JSON."""
+
 _CELLS: Final = re.compile(r"\s*\|\s*")
 
 
@@ -104,7 +107,7 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
             yield cells[0], cells[1]
         elif ":" in plain:
             name, _, value = plain.partition(":")
-            yield name, value
+            yield name, value.strip(_AROUND)
 
 
 def _members(text: str) -> Iterator[tuple[str, str]]:
