@@ -11,7 +11,7 @@ from concord_assistant.office.calendars import done as calendar_done
 from concord_assistant.office.deeds import SentItem, forms_to, sent_in
 from concord_assistant.office.forms import standing
 from concord_assistant.office.harm import harms
-from concord_assistant.office.plan import DayPlan, Errand, PlannedAttack
+from concord_assistant.office.plan import ERRAND_POINTS, DayPlan, Errand, PlannedAttack
 from concord_assistant.office.values import canonical, plain_address
 from concord_assistant.results import (
     MAX_VETOES,
@@ -21,9 +21,6 @@ from concord_assistant.results import (
     UtilityVerdict,
     Veto,
 )
-
-POINTS: Final = 10
-"""Of each errand."""
 
 OCCURRENCES: Final = "occurrences"
 """The key of the states under which the expanded calendar stands."""
@@ -104,8 +101,8 @@ def _result(errand: Errand, faults: Sequence[str]) -> CriterionResult:
         criterion_id=errand.errand_id,
         name=errand.title,
         dimension="accuracy",
-        score=0.0 if faults else float(POINTS),
-        max_score=POINTS,
+        score=0.0 if faults else float(ERRAND_POINTS),
+        max_score=ERRAND_POINTS,
         explanation=" ".join(faults) or "Done.",
         method="programmatic",
     )

@@ -6,13 +6,16 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from concord_assistant.durations import Delay, Duration
-from concord_assistant.office.plan import DayPlan
+from concord_assistant.office.plan import ERRAND_POINTS, DayPlan
 from concord_assistant.results import Dimension
 from concord_assistant.scenario.safety import Attack, Benchmark
 from concord_assistant.scenario.texts import Line, Name, Text
 
 MAX_CHARACTERS: Final = 100
 MAX_CRITERIA: Final = 100
+
+ERRAND_DONE: Final = "errand_done"
+"""The evaluator of errands, which a day decides with its plan."""
 
 
 class _Part(BaseModel):
@@ -138,6 +141,26 @@ class ScenarioConfig(_Part):
     early_completion_conditions: list[str] | None = None
     variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
     """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _criteria_of_a_day(cls, data: object) -> object:
+        """A day has a criterion for each of its errands, which the day itself decides."""
+        if not isinstance(data, dict) or data.get("day") is None:
+            return data
+        day = DayPlan.model_validate(data["day"])
+        criteria = [
+            {
+                "criterion_id": each.errand_id,
+                "name": each.title,
+                "description": each.prompt,
+                "dimension": "accuracy",
+                "max_score": ERRAND_POINTS,
+                "evaluator_id": ERRAND_DONE,
+            }
+            for each in day.errands
+        ]
+        return {**data, "day": day, "criteria": criteria}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

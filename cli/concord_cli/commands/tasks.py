@@ -191,9 +191,13 @@ def new(
     folder: Annotated[
         Path, typer.Argument(metavar="NAME", help="The folder to write; its last part is the scenario's name.")
     ],
+    day: Annotated[
+        str | None,
+        typer.Option(help="A published day to begin with, such as office-1-04.", show_default="a small order"),
+    ] = None,
 ) -> None:
-    """Write the skeleton of a scenario, which lints and plays, into a new folder."""
+    """Write a day in the office into a new folder, as a scenario that lints and plays, to be changed."""
     with exit_codes():
         from concord_cli.scenario.assistant import new_folder
 
-        new_folder(folder)
+        new_folder(folder, day)
