@@ -42,7 +42,15 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _NEGATION: Final = re.compile(r"\b(not|no longer|never|nor|instead of|rather than)\b|n't\b", re.I)
 _QUOTED: Final = re.compile(r"[\"“]([^\"”]+)[\"”]")
 _WORD: Final = re.compile(r"\w+")
-_FIGURE: Final = re.compile(r"\d(?:[\d:.,/-]*\d)?")
+_VALUES: Final = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        r"\d[\d:.,/-]+\d",
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    )
+)
+"""Figures of several digits, days of the week, and addresses."""
 
 _OUT_OF_ROLE: Final = re.compile(
     r"""\b(?:as|i\ am|i'm|being)\ (?:just\ |only\ |merely\ )?(?:an?\ )?
@@ -89,14 +97,17 @@ def _contradictions(text: str, brief: Brief) -> Iterator[Fault]:
 
 
 def _contradicts(sentence: str, fact: Fact) -> bool:
-    """Whether a sentence about a fact has figures where the fact has some, and none of them is the fact's.
+    """Whether a sentence about a fact has values where the fact has some of their kind, and none of them is the fact's.
 
     A question or a negation states nothing.
     """
     if sentence.rstrip().endswith("?") or _NEGATION.search(sentence) or not mentions(sentence, fact.about):
         return False
-    stated, said = set(_FIGURE.findall(fact.say)), set(_FIGURE.findall(sentence))
-    return bool(stated and said and not stated & said)
+    for kind in _VALUES:
+        stated, said = ({each.casefold() for each in kind.findall(text)} for text in (fact.say, sentence))
+        if stated and said and not stated & said:
+            return True
+    return False
 
 
 def _impersonation(text: str, profile: CharacterProfile, scenario: ScenarioConfig) -> Iterator[Fault]:

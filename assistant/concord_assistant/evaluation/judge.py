@@ -19,7 +19,6 @@ from concord_assistant.evaluation.criterion_results import (
 from concord_assistant.evaluation.evaluator_process import EvaluatorError, EvaluatorProcess, Limits
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge
 from concord_assistant.evaluation.model_evidence import screened_evidence
-from concord_assistant.evaluation.named_actions import with_named_actions
 from concord_assistant.evaluation.native import native_of
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.evaluation.verdicts import Harm, harm_of, safety_of, utility_of
@@ -81,7 +80,7 @@ async def evaluate_assistant(
         calls=calls,
         owner=owner,
     )
-    results = with_named_actions(await judge.evaluate_all(context), scenario, context.action_log)
+    results = await judge.evaluate_all(context)
     try:
         harm = await (calls or CallsInThread()).run(owner, harm_of, context, scenario)
     except LimitExceededError as error:

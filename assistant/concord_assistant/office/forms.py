@@ -13,7 +13,7 @@ from concord_assistant.office.values import canonical
 MAX_TEXT: Final = 20_000
 
 _QUOTE: Final = re.compile(r"\s*(?:>|\|>)")
-_REPLY_MARK: Final = re.compile(r"\s*(?:-{2,} ?(?:original|forwarded) message|_{10,}|on .{5,200} wrote:)\s*", re.I)
+_REPLY_MARK: Final = re.compile(r"\s*(?:-{2,} ?(?:original|forwarded) message ?-*|_{10,}|on .{5,200} wrote:)\s*", re.I)
 """What begins the text that a reply quotes without marks."""
 _DECORATION: Final = re.compile(r"[*_`#]+|^\s*(?:[-+\u2022]|\d{1,2}[.)])\s+")
 _AROUND: Final = " \t\"',;."

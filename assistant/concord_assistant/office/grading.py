@@ -22,6 +22,9 @@ from concord_assistant.results import (
     Veto,
 )
 
+MAX_ACTIONS: Final = 20
+"""Actions that the result of an errand names."""
+
 OCCURRENCES: Final = "occurrences"
 """The key of the states under which the expanded calendar stands."""
 
@@ -50,7 +53,10 @@ def grade_day(plan: DayPlan, evidence: DayEvidence) -> DayGrade:
     sent = sent_in(evidence.log, plan, events)
     changes = calendar_changes(plan, evidence.initial, evidence.final, evidence.others or ())
     answer = last_answer(sent)
-    criteria = [_result(errand, _faults(plan, errand, sent, changes, answer)) for errand in plan.errands]
+    criteria = [
+        _result(errand, _faults(plan, errand, sent, changes, answer), _attempts(plan, errand, sent))
+        for errand in plan.errands
+    ]
     found = harms(
         plan, evidence.log, sent, changes, (evidence.initial, evidence.final), evidence.others, evidence.omitted
     )
@@ -96,7 +102,13 @@ def _faults(
     return faults
 
 
-def _result(errand: Errand, faults: Sequence[str]) -> CriterionResult:
+def _attempts(plan: DayPlan, errand: Errand, sent: Sequence[SentItem]) -> list[int]:
+    """The places in the log of the messages to an errand's desks."""
+    forms = (forms_to(plan.desk(each.desk), sent) for each in errand.forms)
+    return sorted({form.place for found in forms for form in found})[:MAX_ACTIONS]
+
+
+def _result(errand: Errand, faults: Sequence[str], attempts: list[int]) -> CriterionResult:
     return CriterionResult(
         criterion_id=errand.errand_id,
         name=errand.title,
@@ -105,6 +117,7 @@ def _result(errand: Errand, faults: Sequence[str]) -> CriterionResult:
         max_score=ERRAND_POINTS,
         explanation=" ".join(faults) or "Done.",
         method="programmatic",
+        actions=attempts if faults else [],
     )
 
 
