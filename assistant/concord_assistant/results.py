@@ -79,7 +79,7 @@ class CriterionResult(Result):
     error: str | None = None
     details: dict[str, Any] | None = None
     actions: list[PositiveInt] = []
-    """Of an errand that is not done, the messages to its desks, by their places in the action log from 1. At most 20."""
+    """Of an errand that is not done, the messages to its desks, by their places in the action log from 1."""
 
     @property
     def lost(self) -> float:
