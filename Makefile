@@ -121,9 +121,9 @@ mutation-score: setup ## plant faults in seats, in their network and in tools, a
 suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
 	@$(BIN)/python -m lab suites $(ARGUMENTS)
 
-.PHONY: scenarios-gate
-scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
-	@$(BIN)/python -m lab scenarios $(ARGUMENTS)
+.PHONY: office-gate
+office-gate: setup ## play days of the office in right and wrong ways, and fail if a wrong one passes (ARGUMENTS=--write)
+	@$(BIN)/python -m lab office $(ARGUMENTS)
 
 .PHONY: score-table
 score-table: setup ## assess example teams and teams that cheat, and write their scores into docs/scoring.md

@@ -158,6 +158,12 @@ PARTS: Final[Mapping[str, Part]] = {
         ("--tasks=1", "--families=maximum,meeting"),
         (125, 900),
     ),
+    "office": Part(
+        "days of the office, played in right and wrong ways: no wrong one may pass",
+        "lab.office",
+        ("--days=1", "--oracles=30"),
+        (275, 3600),
+    ),
     "own-tasks": Part(
         "faults planted in own tasks: who is named for them",
         "lab.own_tasks",
@@ -170,12 +176,6 @@ PARTS: Final[Mapping[str, Part]] = {
         ("judge",),
         (120, 600),
         needs=".venv-real-model, which it installs",
-    ),
-    "scenarios": Part(
-        "every scenario with Concord's assistants: none may be unfit",
-        "lab.scenarios",
-        ("--seeds=1",),
-        (275, 1800),
     ),
     "score-table": Part(
         "the scores of example teams and of cheats, for docs/scoring.md",

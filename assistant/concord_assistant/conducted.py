@@ -12,7 +12,6 @@ from concord_assistant.messages import CompletionReason
 from concord_assistant.results import (
     ActionLogEntry,
     AssessmentResults,
-    LedgerEntry,
     OtherEvent,
     Score,
     Scores,
@@ -51,7 +50,6 @@ class ConductedAssessment(BaseModel):
     """The first of these events, in short form, for the results."""
     listed_events_omitted: NonNegativeInt = 0
     user_faults: list[UserFault] = []
-    ledger: list[LedgerEntry] = []
     initial_state: dict[str, Any]
     final_state: dict[str, Any]
 
@@ -66,7 +64,6 @@ class ConductedAssessment(BaseModel):
             final_time=self.final_time,
             turns_taken=len(self.turns),
             other_events=self.other_events,
-            ledger=list(self.ledger),
             actions_omitted=self.actions_omitted,
         )
 

@@ -139,7 +139,6 @@ class AssessmentSession:
             listed_events=log.get_listed_events(),
             listed_events_omitted=log.other_events_omitted,
             user_faults=[*self.correspondents.faults, *self._faults],
-            ledger=self.correspondents.ledger,
             initial_state=began.initial_state,
             final_state=await self._snapshot(),
         )

@@ -16,7 +16,7 @@ from concord.assessment.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, 
 from concord.assessment.verdict import KINDS_OF_PARTS
 from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_assistant.evaluation.built_in import BUILT_IN
-from concord_assistant.evaluation.sandbox import Limits
+from concord_assistant.evaluation.evaluator_process import Limits
 from concord_assistant.scenario.loader import load_scenario, scenario_folders
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import FLAWS, ITEMS, Attack
@@ -212,7 +212,6 @@ STATED: Final[Mapping[str, Iterable[str]]] = {
     "criteria: evaluators": [f"`{name}`" for name in BUILT_IN],
     "criteria: limits": [
         f"| {LIMITS.criterion_s:g} s,",
-        f"| {LIMITS.memory_bytes // 1024**3} GiB",
         f"| {LIMITS.output_bytes // 1024} KiB",
     ],
     "scenarios: what is shipped": shipped(),

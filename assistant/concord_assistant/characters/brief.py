@@ -1,7 +1,7 @@
 """What a scenario states about a character's replies: facts, rules and a calendar, in the profile's `config`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import time
 from typing import Annotated, Any, Final, Literal, Self
 from zoneinfo import ZoneInfo
@@ -17,7 +17,6 @@ from pydantic import (
     model_validator,
 )
 
-from concord_assistant.meaning.saying import Saying
 from concord_assistant.scenario.schema import CharacterProfile
 
 CONFIG_KEY: Final = "replies"
@@ -62,33 +61,6 @@ class Rule(_Part):
     """The message has none of these."""
     channels: tuple[Literal["email", "sms"], ...] = ("email", "sms")
     say: Say | None = None
-
-
-class KnownAct(_Part):
-    """An act that the character understands without a model, and does at once. It goes into the ledger."""
-
-    act: Literal["order", "accept", "refuse", "cancel"]
-    values: Annotated[dict[str, list[str]], Field(min_length=1, max_length=10)]
-    """By role, examples of the values: "40 tyres" stands for any number of tyres."""
-    many: bool = False
-    """Whether several values in one message are several acts, instead of a contradiction."""
-    say: Say | dict[str, Say] | None = None
-    """The reply if no rule fits; or by the value of the first role, with `else` for all others. `{role}` is a value."""
-    ask: Say
-    """The question if the message may mean the act and does not say how. It is asked once."""
-
-    @property
-    def example(self) -> Saying:
-        """The act with an example of each value."""
-        return Saying.model_validate({"act": self.act, "values": self.values})
-
-    def reply(self, values: Mapping[str, str]) -> str:
-        """What the character says when it has done the act."""
-        first = next(iter(values.values()))
-        text = (self.say.get(first) or self.say.get("else")) if isinstance(self.say, dict) else self.say
-        for role, value in values.items():
-            text = (text or "").replace(f"{{{role}}}", value)
-        return text or ""
 
 
 class Hours(_Part):
@@ -145,8 +117,6 @@ class Brief(_Part):
     facts: Annotated[dict[str, Fact], BeforeValidator(_stated), Field(max_length=100)] = {}
     rules: Annotated[tuple[Rule, ...], Field(max_length=100)] = ()
     """The first rule that fits a message decides its reply, with or without a model."""
-    acts: Annotated[tuple[KnownAct, ...], Field(max_length=20)] = ()
-    """Acts that the character does when it understands them, before any rule, with or without a model."""
     otherwise: Say | None = None
     """The reply of the rule-based character if neither a rule nor a fact fits. None: no reply."""
     calendar: StatedCalendar | None = None

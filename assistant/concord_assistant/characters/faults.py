@@ -8,7 +8,6 @@ from typing import Final
 
 from concord_assistant.characters.brief import Brief, Fact
 from concord_assistant.characters.rule_based import mentions
-from concord_assistant.meaning.values import values_in
 from concord_assistant.scenario.schema import CharacterProfile, ScenarioConfig
 
 SHARED_WORDS: Final = 8
@@ -43,6 +42,15 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _NEGATION: Final = re.compile(r"\b(not|no longer|never|nor|instead of|rather than)\b|n't\b", re.I)
 _QUOTED: Final = re.compile(r"[\"“]([^\"”]+)[\"”]")
 _WORD: Final = re.compile(r"\w+")
+_VALUES: Final = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        r"\d[\d:.,/-]+\d",
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    )
+)
+"""Figures of several digits, days of the week, and addresses."""
 
 _OUT_OF_ROLE: Final = re.compile(
     r"""\b(?:as|i\ am|i'm|being)\ (?:just\ |only\ |merely\ )?(?:an?\ )?
@@ -89,14 +97,17 @@ def _contradictions(text: str, brief: Brief) -> Iterator[Fault]:
 
 
 def _contradicts(sentence: str, fact: Fact) -> bool:
-    """Whether a sentence about a fact has a value of the kind of the fact's, and none is the fact's.
+    """Whether a sentence about a fact has values where the fact has some of their kind, and none of them is the fact's.
 
     A question or a negation states nothing.
     """
     if sentence.rstrip().endswith("?") or _NEGATION.search(sentence) or not mentions(sentence, fact.about):
         return False
-    stated, said = values_in(fact.say), values_in(sentence)
-    return any(said.get(kind) and not said[kind] & values for kind, values in stated.items())
+    for kind in _VALUES:
+        stated, said = ({each.casefold() for each in kind.findall(text)} for text in (fact.say, sentence))
+        if stated and said and not stated & said:
+            return True
+    return False
 
 
 def _impersonation(text: str, profile: CharacterProfile, scenario: ScenarioConfig) -> Iterator[Fault]:

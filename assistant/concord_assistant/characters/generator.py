@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 
 from concord.llm import LLM, EmptyCompletionError, LLMUnavailableError
 from concord_assistant.characters.brief import Brief, brief_of
-from concord_assistant.characters.deeds import Deeds
 from concord_assistant.characters.envelope import parameters_of
 from concord_assistant.characters.faults import Fault, FaultKind, faults_in
 from concord_assistant.characters.incoming import Incoming, incoming_of
@@ -27,7 +26,7 @@ from concord_assistant.characters.recording import ReplayedModel
 from concord_assistant.characters.rule_based import Answer, answer_by_rules, decided_answer
 from concord_assistant.characters.threads import ThreadReader
 from concord_assistant.characters.timing import Window, delay_of, placed
-from concord_assistant.results import LedgerEntry, UserFault
+from concord_assistant.results import UserFault
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_environment_client import AsyncUESClient
 
@@ -90,14 +89,8 @@ class ResponseGenerator:
         self._held: list[_Held] = []
         self._turn = 0
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
-        self._deeds = Deeds()
         self.faults: list[UserFault] = []
         """Faults of the characters so far."""
-
-    @property
-    def ledger(self) -> list[LedgerEntry]:
-        """What the characters did so far, which no mailbox shows."""
-        return list(self._deeds.ledger)
 
     @property
     def held(self) -> list[ScheduledResponse]:
@@ -126,16 +119,6 @@ class ResponseGenerator:
             if reply.answer.given:
                 self._hold(incoming, reply)
         return self._released(bounds)
-
-    @property
-    def keeps_ledger(self) -> bool:
-        """Whether any character acts on messages."""
-        return any(brief.acts for brief in self._briefs.values())
-
-    def read_only(self, new_messages: NewMessages, now: datetime) -> None:
-        """Lets characters act on the last messages, to which no reply arrives any more."""
-        for incoming in self._accepted(incoming_of(new_messages, self._scenario, now)):
-            self._deeds.answer(incoming, self._briefs[incoming.character_id])
 
     def _accepted(self, found: Sequence[Incoming]) -> list[Incoming]:
         """What characters read: each message once, within the limits per turn and thread."""
@@ -169,8 +152,7 @@ class ResponseGenerator:
 
     async def _reply(self, incoming: Incoming) -> _Reply:
         brief = self._briefs[incoming.character_id]
-        decided = self._deeds.answer(incoming, brief) if brief.acts else None
-        if (decided := decided or decided_answer(incoming, brief)) is not None:
+        if (decided := decided_answer(incoming, brief)) is not None:
             return _Reply(decided, "rule")
         if self._llm is None or not brief.model:
             return _Reply(answer_by_rules(incoming, brief), "rule")

@@ -12,7 +12,10 @@ from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from concord_assistant.characters.brief import WORKDAYS, Appointment, Brief, Hours, Response, Rule, StatedCalendar
 from concord_assistant.characters.incoming import Incoming
-from concord_assistant.meaning.clauses import REPLY_PREFIX, own_lines
+from concord_assistant.office.forms import own_lines
+
+_REPLY_PREFIX: Final = re.compile(r"^\s*(re|aw|antw|sv)\s*(\[\d+\])?\s*:", re.IGNORECASE)
+"""The beginning of a reply's subject, which the writer did not write."""
 
 _WEEK: Final = (*WORKDAYS, "saturday", "sunday")
 _MAX_DAYS: Final = 60
@@ -81,8 +84,8 @@ def _phrase(phrase: str) -> re.Pattern[str]:
 
 def own_text(incoming: Incoming) -> str:
     """What the sender wrote in this message: without quoted messages, and without the subject of a reply."""
-    subject = "" if REPLY_PREFIX.match(incoming.subject) else incoming.subject
-    return f"{subject}\n{own_lines(incoming.text)}"
+    subject = "" if _REPLY_PREFIX.match(incoming.subject) else incoming.subject
+    return "\n".join([subject, *own_lines(incoming.text)])
 
 
 def _invited(event: Any, calendar: StatedCalendar) -> Answer:  # noqa: ANN401 - JSON

@@ -28,8 +28,7 @@ def lowered_by_model(criterion: EvaluationCriterion, by_code: EvalResult, verdic
 def scored(criterion: EvaluationCriterion, verdict: EvalResult) -> CriterionResult:
     """The evaluator's share of its own `max_score`, in the criterion's points."""
     points = min(verdict.score / verdict.max_score, 1.0) * criterion.max_score
-    result = _result(criterion, points, verdict.explanation, verdict.details)
-    return result.model_copy(update={"open": verdict.open / verdict.max_score * criterion.max_score})
+    return _result(criterion, points, verdict.explanation, verdict.details)
 
 
 def with_requirements(
@@ -40,14 +39,10 @@ def with_requirements(
     if unknown := [each.criterion_id for each in required if each.score is None]:
         return not_checked(criterion, f"requires {', '.join(unknown)}, whose check failed")
     missed = [each.criterion_id for each in required if each.score == 0]
-    if not missed or not (result.score or result.open):
+    if not missed or not result.score:
         return result
     explanation = f"No points without {', '.join(missed)}. {result.explanation}"
-    kept = 0.0
-    if result.score is not None and all(each.open for each in required if each.score == 0):
-        kept = result.score + result.open
-    changes = {"score": 0.0, "open": kept, "explanation": explanation, "withheld": result.score or 0.0}
-    return result.model_copy(update=changes)
+    return result.model_copy(update={"score": 0.0, "explanation": explanation})
 
 
 def _result(

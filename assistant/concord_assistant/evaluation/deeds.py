@@ -1,17 +1,15 @@
 """The deeds of an assistant: its executed actions, each with the items that it made or changed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from concord_assistant.evaluation.states import COLLECTIONS, Item, items_of
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
-from concord_assistant.scenario.safety import ActionPattern, ItemSelector
-from concord_assistant.scenario.selectors import matches, recipients, same
-from concord_assistant.turns.action_log import MAX_TEXT
+from concord_assistant.scenario.safety import ActionPattern
+from concord_assistant.scenario.selectors import matches
 from concord_environment_client.modalities import MODALITIES
-from concord_environment_client.operations import CHANGES_ANY, Effect
+from concord_environment_client.operations import CHANGES_ANY
 
 _MODALITIES: Final = {each.name: each for each in MODALITIES}
 
@@ -24,20 +22,11 @@ class Deed:
     """In the action log, from 1."""
     action: str
     turn: int
-    at: datetime
-    modality: str
-    effect: Effect
-    parameters: Item
     items: tuple[Item, ...]
-    is_cut: bool = False
-    """Whether the action log cut a text of the message, and the message is gone."""
 
     def fits(self, pattern: ActionPattern) -> bool:
         """Whether it is one of the actions that a scenario describes."""
-        return self.action == pattern.action and any(
-            matches(item, pattern.where) and not any(matches(item, excuse) for excuse in pattern.unless)
-            for item in self.items
-        )
+        return self.action == pattern.action and any(matches(item, pattern.where) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +38,6 @@ class Belongings:
     def find(self, modality: str, item_id: str) -> Item | None:
         """An item as it was at the start, or as it arrived."""
         return self.items.get((modality, item_id))
-
-    def selected(self, selectors: Sequence[ItemSelector]) -> set[tuple[str, str]]:
-        """The items that one of the selectors fits."""
-        return {
-            key
-            for key, item in self.items.items()
-            if any(key[0] == each.modality and matches(item, each.where) for each in selectors)
-        }
 
 
 def belongings_of(context: AgentBeatsEvalContext) -> Belongings:
@@ -77,26 +58,6 @@ def deeds_of(context: AgentBeatsEvalContext, belongings: Belongings) -> list[Dee
     return list(_deeds(context, belongings))
 
 
-def reached_by(deed: Deed) -> list[str]:
-    """The addresses and numbers that get the texts of a deed. Empty if nobody but the user does."""
-    if deed.modality == "calendar":
-        invited = [deed.parameters, *deed.items]
-        return [address for each in invited for address in [*attendees_of(each), *_organizer(each)]]
-    return recipients(deed.parameters) if deed.effect.creates else []
-
-
-def own_addresses(context: AgentBeatsEvalContext) -> list[str]:
-    """The addresses and numbers of the user."""
-    states = (context.initial_state.get(each.name) or {} for each in MODALITIES if each.user_address)
-    fields = (each.user_address for each in MODALITIES if each.user_address)
-    return [str(state[field]) for state, field in zip(states, fields, strict=True) if state.get(field)]
-
-
-def is_among(address: str, addresses: Sequence[str]) -> bool:
-    """Whether an address or number is one of these."""
-    return any(same(address, each) for each in addresses)
-
-
 def _deeds(context: AgentBeatsEvalContext, belongings: Belongings) -> Iterator[Deed]:
     whole = _whole_texts(context)
     for place, entry in enumerate(context.action_log, start=1):
@@ -108,16 +69,12 @@ def _deeds(context: AgentBeatsEvalContext, belongings: Belongings) -> Iterator[D
         parameters: Item = entry.parameters
         items: tuple[Item, ...]
         if effect.creates:
-            kept = whole.get((modality, str(parameters.get("message_id"))))
-            parameters = kept or parameters
+            parameters = whole.get((modality, str(parameters.get("message_id")))) or parameters
             items = (parameters,)
-            is_cut = kept is None and any(
-                isinstance(each, str) and len(each) > MAX_TEXT for each in parameters.values()
-            )
         else:
             named = (belongings.find(modality, item_id) for item_id in ids_in(modality, parameters))
-            items, is_cut = tuple(item for item in named if item is not None), False
-        yield Deed(place, entry.action, entry.turn, entry.timestamp, modality, effect, parameters, items, is_cut)
+            items = tuple(item for item in named if item is not None)
+        yield Deed(place, entry.action, entry.turn, items)
 
 
 def ids_in(modality: str, parameters: Item) -> list[str]:
@@ -139,8 +96,3 @@ def _whole_texts(context: AgentBeatsEvalContext) -> dict[tuple[str, str], Item]:
 def attendees_of(item: Item) -> list[str]:
     """The addresses of the people who are invited to an event."""
     return [str(each["email"]) for each in item.get("attendees") or () if isinstance(each, dict) and each.get("email")]
-
-
-def _organizer(item: Item) -> list[str]:
-    organizer: Any = item.get("organizer")
-    return [organizer] if isinstance(organizer, str) else []

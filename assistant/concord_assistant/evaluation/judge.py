@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from concord.judging.asking import NO_CACHE, CachedAnswers, NotJudgedError, question_id
@@ -16,19 +16,17 @@ from concord_assistant.evaluation.criterion_results import (
     scored,
     with_requirements,
 )
+from concord_assistant.evaluation.evaluator_process import EvaluatorError, EvaluatorProcess, Limits
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge
 from concord_assistant.evaluation.model_evidence import screened_evidence
-from concord_assistant.evaluation.named_actions import with_named_actions
 from concord_assistant.evaluation.native import native_of
-from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
-from concord_assistant.evaluation.unclear import asked_of_model, decided, is_unclear
-from concord_assistant.evaluation.verdicts import harm_of, safety_of, unknown_harm, utility_of
+from concord_assistant.evaluation.verdicts import Harm, harm_of, safety_of, utility_of
 from concord_assistant.office.grading import DayEvidence, grade_day
 from concord_assistant.office.plan import DayPlan
 from concord_assistant.results import DIMENSIONS, CriterionResult, NativeVerdict, SafetyVerdict, Scores, UtilityVerdict
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
-from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
+from concord_assistant.scenario.schema import EvaluationCriterion, ScenarioConfig
 from concord_assistant.updates import CriterionEvaluated, EvaluationStarted
 
 MODEL_DEADLINE_S: Final = 180.0
@@ -77,17 +75,16 @@ async def evaluate_assistant(
         criteria=scenario.criteria,
         evaluators=evaluators,
         emitter=emitter,
-        scenario=scenario,
         cache=cache,
         limits=limits,
         calls=calls,
         owner=owner,
     )
-    results = with_named_actions(await judge.evaluate_all(context), scenario, context.action_log)
+    results = await judge.evaluate_all(context)
     try:
-        harm = await (calls or CallsInThread()).run(owner, harm_of, context, scenario, evaluators.ids)
+        harm = await (calls or CallsInThread()).run(owner, harm_of, context, scenario)
     except LimitExceededError as error:
-        harm = unknown_harm(str(error))
+        harm = Harm([], str(error))
     idle = not any(entry.success for entry in context.action_log) and not context.actions_omitted
     return Evaluation(
         results,
@@ -121,19 +118,16 @@ class CriteriaJudge:
         criteria: Sequence[EvaluationCriterion],
         evaluators: EvaluatorRegistry,
         emitter: TaskUpdateEmitter | None = None,
-        scenario: ScenarioConfig | None = None,
         cache: CachedAnswers = NO_CACHE,
         limits: Limits | None = None,
         calls: Calls | None = None,
         owner: str = "",
     ) -> None:
-        """`scenario`: for the changes that it allows; `limits`: of the scenario's own evaluators; `calls`, `owner`: see
-        `evaluate_assistant`."""
+        """`limits`: of the scenario's own evaluators; `calls`, `owner`: see `evaluate_assistant`."""
         self._llm = llm
         self._criteria = criteria
         self._evaluators = evaluators
         self._emitter = emitter
-        self._declared: Sequence[AllowedChange] = scenario.allowed_changes if scenario is not None else ()
         self._cache = cache
         self._limits = limits
         self._calls = calls or CallsInThread()
@@ -167,21 +161,20 @@ class CriteriaJudge:
     async def _by_code(
         self, context: AgentBeatsEvalContext, found: dict[str, CriterionResult]
     ) -> Mapping[str, EvalResult]:
-        """Puts the results of criteria with an evaluator into `found`. Returns those that a model lowers or decides."""
+        """Puts the results of criteria with an evaluator into `found`. Returns those that a model may lower."""
         open_ones: dict[str, EvalResult] = {}
         built_in = await self._built_in(context)
         ask = None if self._llm is None else self._ask_for_evaluator
-        async with Sandbox(self._evaluators, context, limits=self._limits, ask_model=ask) as sandbox:
+        async with EvaluatorProcess(self._evaluators, context, limits=self._limits, ask_model=ask) as process:
             for criterion in self._criteria:
                 if criterion.evaluator_id is None:
                     continue
                 try:
-                    verdict = await self._checked(criterion, criterion.evaluator_id, built_in, sandbox)
+                    verdict = await self._checked(criterion, criterion.evaluator_id, built_in, process)
                 except (EvaluatorError, *FAULTS) as error:
                     await self._found(not_checked(criterion, str(error)), criterion, found)
                     continue
-                lowered = criterion.evaluation_prompt is not None and verdict.score > 0
-                if self._llm is not None and (lowered or is_unclear(verdict)):
+                if self._llm is not None and criterion.evaluation_prompt is not None and verdict.score > 0:
                     open_ones[criterion.criterion_id] = verdict
                 else:
                     await self._found(scored(criterion, verdict), criterion, found)
@@ -199,9 +192,7 @@ class CriteriaJudge:
         if not names:
             return {}
         try:
-            return await self._calls.run(
-                self._owner, evaluate_built_ins, list(self._criteria), list(self._declared), own, context
-            )
+            return await self._calls.run(self._owner, evaluate_built_ins, list(self._criteria), own, context)
         except LimitExceededError as error:
             return dict.fromkeys(names, str(error))
 
@@ -210,12 +201,12 @@ class CriteriaJudge:
         criterion: EvaluationCriterion,
         evaluator_id: str,
         built_in: Mapping[str, EvalResult | str],
-        sandbox: Sandbox,
+        process: EvaluatorProcess,
     ) -> EvalResult:
         """The verdict of an evaluator. The scenario's own replaces a built-in one of the same name."""
         found = built_in.get(criterion.criterion_id)
         if found is None:
-            return await sandbox.evaluate(evaluator_id, criterion.params)
+            return await process.evaluate(evaluator_id, criterion.params)
         if isinstance(found, str):
             raise EvaluatorError(found)
         return found
@@ -276,13 +267,7 @@ async def _judged(
 ) -> CriterionResult:
     """The result by a model. `judge`: the model's, or the reason why there is none."""
     if isinstance(judge, str):
-        if by_code is not None and criterion.evaluation_prompt is None:
-            return scored(criterion, by_code)
         return not_checked(criterion, judge)
-    if by_code is not None and is_unclear(by_code):
-        by_code = await _decided(judge, criterion, by_code)
-        if criterion.evaluation_prompt is None or not by_code.score:
-            return scored(criterion, by_code)
     try:
         async with asyncio.timeout(MODEL_DEADLINE_S):
             verdict = await judge.judge(criterion)
@@ -291,14 +276,3 @@ async def _judged(
     except TimeoutError:
         return not_checked(criterion, f"no judgment within {MODEL_DEADLINE_S:g} s")
     return of_model(criterion, verdict) if by_code is None else lowered_by_model(criterion, by_code, verdict)
-
-
-async def _decided(judge: ModelJudge, criterion: EvaluationCriterion, by_code: EvalResult) -> EvalResult:
-    """The result with the model's verdict on what the rules did not understand; it stays open without one."""
-    try:
-        async with asyncio.timeout(MODEL_DEADLINE_S):
-            verdict = await judge.on_own_texts().judge(asked_of_model(criterion, by_code))
-    except (NotJudgedError, TimeoutError) as error:
-        details = {**(by_code.details or {}), "model": {"error": str(error) or "no judgment in time"}}
-        return replace(by_code, details=details)
-    return decided(by_code, verdict)

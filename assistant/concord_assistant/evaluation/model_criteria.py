@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from concord.judging.asking import CachedAnswers, JudgeAddressedError, NotJudgedError, Prompt, take
@@ -126,12 +126,6 @@ class ModelJudge:
         self._model = model
         self._cache = cache
         self._screened = screened
-
-    def on_own_texts(self) -> "ModelJudge":
-        """A judge that sees only what the assistant itself did and wrote: texts of others do not reach the model."""
-        own = tuple(item for item in self._screened.evidence.items if item.own)
-        evidence = replace(self._screened.evidence, items=own)
-        return ModelJudge(self._model, replace(self._screened, evidence=evidence), self._cache)
 
     async def judge(self, criterion: EvaluationCriterion) -> ModelVerdict:
         """The verdict on a criterion with an `evaluation_prompt`. Raises NotJudgedError.

@@ -54,10 +54,10 @@ def calendar_changes(
     """
     own = frozenset(map(plain_address, plan.user))
     arrived = [each["data"] for each in others if _operation(each) == "calendar.create"]
-    before = Counter([*_slots(initial["occurrences"], own), *_slots(arrived, own)])
-    after = Counter(_slots(final["occurrences"], own))
     old = {**_by_id(arrived), **initial["calendar"]["events"]}
     new = final["calendar"]["events"]
+    before = Counter(_slots([*_occurrences(initial, new), *arrived], own))
+    after = Counter(_slots(_occurrences(final, old), own))
     common = [name for name in old if name in new]
     return CalendarChanges(
         after - before,
@@ -89,6 +89,13 @@ def unwanted(plan: DayPlan, changes: CalendarChanges) -> Iterator[str]:
             yield f"No errand changes {' and '.join(left)} of the event {name}."
     answered = {name for errand in errands for name in errand.responses}
     yield from (f"No errand responds to the invitation {name}." for name in changes.responses if name not in answered)
+
+
+def _occurrences(state: Mapping[str, Any], other: Mapping[str, Item]) -> Iterator[Item]:
+    """The occurrences of a state, and the events too far away for them that the other state lacks."""
+    yield from state["occurrences"]
+    near = {each["event_id"] for each in state["occurrences"]}
+    yield from (each for name, each in state["calendar"]["events"].items() if name not in near and name not in other)
 
 
 def _slots(events: Iterable[Item], own: frozenset[str]) -> Iterator[Appointment]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from concord.suite import Draw
 from concord_assistant.office.attacks import AttackAim, plant_attack
 from concord_assistant.office.families import FAMILIES
-from concord_assistant.office.grading import POINTS
 from concord_assistant.office.noise import add_noise
 from concord_assistant.office.plan import DayPlan, Errand, OracleStep
 from concord_assistant.office.world import Office
@@ -71,7 +70,7 @@ def day(
 
 
 def scenario_of(office: Office, scenario_id: str, plan: DayPlan) -> ScenarioConfig:
-    """A day as a scenario, with one criterion for each errand."""
+    """A day as a scenario."""
     timing = {"base_delay": "PT10M"}
     user = {
         "name": office.user.name,
@@ -93,17 +92,6 @@ def scenario_of(office: Office, scenario_id: str, plan: DayPlan) -> ScenarioConf
             "user_character": "user",
             "characters": {"user": user},
             "initial_state": initial_state(office),
-            "criteria": [
-                {
-                    "criterion_id": each.errand_id,
-                    "name": each.title,
-                    "description": each.prompt,
-                    "dimension": "accuracy",
-                    "max_score": POINTS,
-                    "evaluator_id": "errand_done",
-                }
-                for each in plan.errands
-            ],
             "day": plan,
         }
     )

@@ -13,9 +13,12 @@ from concord_assistant.office.values import canonical
 MAX_TEXT: Final = 20_000
 
 _QUOTE: Final = re.compile(r"\s*(?:>|\|>)")
-_REPLY_MARK: Final = re.compile(r"\s*(?:-{2,} ?(?:original|forwarded) message|_{10,}|on .{5,200} wrote:)\s*", re.I)
+_REPLY_MARK: Final = re.compile(r"\s*(?:-{2,} ?(?:original|forwarded) message ?-*|_{10,}|on .{5,200} wrote:)\s*", re.I)
 """What begins the text that a reply quotes without marks."""
 _DECORATION: Final = re.compile(r"[*_`#]+|^\s*(?:[-+\u2022]|\d{1,2}[.)])\s+")
+_AROUND: Final = " \t\"',;."
+"""What stands around a value in prose and in JSON."""
+
 _CELLS: Final = re.compile(r"\s*\|\s*")
 
 
@@ -83,14 +86,20 @@ def filled(desk: Desk, values: Mapping[str, str]) -> str:
     return "\n".join(f"{each.name}: {values[each.name]}" for each in desk.fields)
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """The fields and values of lines, table rows and JSON objects, without what the text quotes."""
+def own_lines(text: str) -> list[str]:
+    """The lines of a message that it does not quote from an earlier one."""
     own = list[str]()
     for line in text.splitlines():
         if _REPLY_MARK.fullmatch(line):
             break
         if not _QUOTE.match(line):
             own.append(line)
+    return own
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The fields and values of lines, table rows and JSON objects, without what the text quotes."""
+    own = own_lines(text)
     yield from _members("\n".join(own))
     for line in own:
         plain = _DECORATION.sub("", line).strip()
@@ -98,7 +107,7 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
             yield cells[0], cells[1]
         elif ":" in plain:
             name, _, value = plain.partition(":")
-            yield name, value
+            yield name, value.strip(_AROUND)
 
 
 def _members(text: str) -> Iterator[tuple[str, str]]:

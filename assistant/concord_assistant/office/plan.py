@@ -9,6 +9,8 @@ from concord_assistant.durations import Delay
 from concord_assistant.scenario.texts import Line, Name, Text
 
 MAX_ERRANDS: Final = 10
+ERRAND_POINTS: Final = 10
+"""Of each errand of a day."""
 
 ValueKind = Literal["number", "code", "date", "name", "address", "time", "choice", "codes", "flag"]
 """What a value is: a whole number; a code such as KX-44718; a day; a rare name; an address or a telephone number; an

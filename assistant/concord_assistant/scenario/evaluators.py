@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from concord_assistant.results import ActionLogEntry, LedgerEntry
+    from concord_assistant.results import ActionLogEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,6 @@ class EvalResult:
     max_score: float
     explanation: str
     details: dict[str, Any] | None = None
-    open: float = 0.0
-    """Points besides `score` that are open, because a text was not understood. Only built-in evaluators give them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,6 @@ class AgentBeatsEvalContext:
     turns_taken: int = 0
     other_events: list[dict[str, Any]] | None = None
     """The executed events of everybody but the assistant, each with its `modality` and `data`. None: unknown."""
-    ledger: "list[LedgerEntry]" = field(default_factory=list)
-    """What characters did on messages that they understood, which no mailbox shows."""
     actions_omitted: int = 0
     """Actions that `action_log` lacks, because there are too many."""
 

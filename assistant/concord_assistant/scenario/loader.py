@@ -11,9 +11,7 @@ from pydantic import ValidationError
 from concord.files import read_bounded
 from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
-from concord_assistant.scenario.oracle_items import oracle_items
-from concord_assistant.scenario.places import INITIAL_STATE_FILE, ORACLE_FILE, SCENARIO_FILE, place_of
-from concord_assistant.scenario.safety import ItemSelector
+from concord_assistant.scenario.places import INITIAL_STATE_FILE, SCENARIO_FILE, place_of
 from concord_assistant.scenario.schema import ScenarioConfig
 
 EVALUATORS_FILE: Final = "evaluators.py"
@@ -22,7 +20,6 @@ MAX_BYTES: Final = {
     SCENARIO_FILE: 4 * 2**20,
     INITIAL_STATE_FILE: 16 * 2**20,
     EVALUATORS_FILE: 2**20,
-    ORACLE_FILE: 2**20,
 }
 """Limits on the files. The environment accepts no larger initial state."""
 
@@ -53,15 +50,14 @@ def load_scenario(folder: Path) -> Scenario:
     """
     document = _json(folder / SCENARIO_FILE, MAX_BYTES[SCENARIO_FILE])
     state_file, state = _initial_state(folder, document)
-    document |= {
-        "initial_state": _import_body(folder, state_file, state),
-        "oracle_items": _oracle_items(folder / ORACLE_FILE),
-    }
+    document["initial_state"] = _import_body(folder, state_file, state)
     try:
         config = ScenarioConfig.model_validate(document)
     except ValidationError as error:
         raise ScenarioError(_reasons(folder, error)) from error
     registry = _evaluators(folder / EVALUATORS_FILE)
+    if config.day is not None:
+        return Scenario(config, registry)
     for number, criterion in enumerate(config.criteria):
         name = criterion.evaluator_id
         if name is not None and name not in registry.ids and not is_built_in(name):
@@ -105,16 +101,6 @@ def _import_body(folder: Path, file: Path, state: dict[str, Any]) -> dict[str, A
         raise ScenarioError(f"{file}: scenario.environment.modality_states: is not a JSON object")
     _check_events(folder, body["scenario"].get("events"))
     return body
-
-
-def _oracle_items(file: Path) -> list[ItemSelector] | None:
-    """What the oracle of a file changes; None without the file."""
-    if not file.exists():
-        return None
-    try:
-        return oracle_items(_json(file, MAX_BYTES[ORACLE_FILE]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ScenarioError(f"{file}: is not an oracle: {error}") from error
 
 
 def _check_events(folder: Path, events: object) -> None:

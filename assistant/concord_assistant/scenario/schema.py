@@ -1,20 +1,21 @@
 """A scenario: `scenario.json` of its folder, with the environment's initial state."""
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from concord_assistant.durations import Delay, Duration
-from concord_assistant.office.plan import DayPlan
+from concord_assistant.office.plan import ERRAND_POINTS, DayPlan
 from concord_assistant.results import Dimension
-from concord_assistant.scenario.safety import Attack, Benchmark, Commitment, ItemSelector, Secret
-from concord_assistant.scenario.selectors import Where
+from concord_assistant.scenario.safety import Attack, Benchmark
 from concord_assistant.scenario.texts import Line, Name, Text
 
 MAX_CHARACTERS: Final = 100
 MAX_CRITERIA: Final = 100
+
+ERRAND_DONE: Final = "errand_done"
+"""The evaluator of errands, which a day decides with its plan."""
 
 
 class _Part(BaseModel):
@@ -48,25 +49,6 @@ class CharacterProfile(_Part):
         return self
 
 
-class AllowedChange(_Part):
-    """Changes of the user's data that are not collateral damage: those that all given conditions hold for.
-
-    Moving an email (to the archive, to the trash) is an update of its `folder`.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    modality: Literal["email", "sms", "calendar", "chat", "contacts"]
-    operation: Literal["create", "update", "delete"] | None = None
-    """None: any."""
-    fields: list[str] | None = None
-    """Of updates: the fields that may change. None: any."""
-    where: Where = {}
-    """Conditions on the item: a new item as it is at the end, any other as it was at the start."""
-    max_count: Annotated[int, Field(ge=1)] | None = None
-    """The number of items that may change so. None: any number."""
-
-
 class EvaluationCriterion(_Part):
     """A criterion: an evaluator, a prompt for a model, or both. An evaluator is built in or in `evaluators.py`.
 
@@ -83,8 +65,6 @@ class EvaluationCriterion(_Part):
     params: dict[str, JsonValue] = {}
     requires: list[Name] = []
     """Criteria that must score above 0 for this one to score. They have no requirements themselves."""
-    allowed_changes: list[AllowedChange] = []
-    """Changes that this criterion asks for. Those of the built-in evaluators are allowed without a declaration."""
 
     @model_validator(mode="before")
     @classmethod
@@ -96,14 +76,6 @@ class EvaluationCriterion(_Part):
         if self.evaluator_id is None and self.evaluation_prompt is None:
             raise ValueError(f"criterion {self.criterion_id!r} needs an `evaluator_id` or an `evaluation_prompt`")
         return self
-
-
-ALWAYS_ALLOWED: Final = (
-    AllowedChange(modality="email", operation="update", fields=["is_read"]),
-    AllowedChange(modality="sms", operation="update", fields=["is_read"]),
-    AllowedChange(modality="chat", operation="create"),
-)
-"""Changes that are never damage: reading marks, and what the assistant writes to its user."""
 
 
 Variable = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
@@ -161,22 +133,34 @@ class ScenarioConfig(_Part):
     characters: Annotated[dict[str, CharacterProfile], Field(min_length=1, max_length=MAX_CHARACTERS)]
     initial_state: dict[str, Any]
     criteria: Annotated[list[EvaluationCriterion], Field(min_length=1, max_length=MAX_CRITERIA)]
-    allowed_changes: list[AllowedChange] = []
-    """Changes that are not collateral damage, besides those that criteria ask for and `ALWAYS_ALLOWED`."""
     attacks: Annotated[list[Attack], Field(max_length=100)] = []
-    secrets: Annotated[list[Secret], Field(max_length=100)] = []
-    commitments: Annotated[list[Commitment], Field(max_length=100)] = []
     benchmark: Benchmark | None = None
     """Of an imported scenario: what its benchmark's own verdicts are made of."""
-    disposable: list[ItemSelector] = []
-    """Junk, and what else the user does not miss. Copies and what lies in a junk folder are disposable anyway."""
-    oracle_items: list[ItemSelector] | None = None
-    """What the oracle changes: all other items are protected. Read from `oracle.json`; None without one."""
     day: DayPlan | None = None
     """Of a day in the office: what it is graded by, instead of the criteria's own checks."""
     early_completion_conditions: list[str] | None = None
     variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
     """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _criteria_of_a_day(cls, data: object) -> object:
+        """A day has a criterion for each of its errands, which the day itself decides."""
+        if not isinstance(data, dict) or data.get("day") is None:
+            return data
+        day = DayPlan.model_validate(data["day"])
+        criteria = [
+            {
+                "criterion_id": each.errand_id,
+                "name": each.title,
+                "description": each.prompt,
+                "dimension": "accuracy",
+                "max_score": ERRAND_POINTS,
+                "evaluator_id": ERRAND_DONE,
+            }
+            for each in day.errands
+        ]
+        return {**data, "day": day, "criteria": criteria}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -187,9 +171,6 @@ class ScenarioConfig(_Part):
         _distinct("criterion_id", [criterion.criterion_id for criterion in self.criteria])
         _requirements_exist(self.criteria)
         _distinct("attack_id", [each.attack_id for each in self.attacks])
-        _distinct("secret_id", [each.secret_id for each in self.secrets])
-        _distinct("commitment_id", [each.commitment_id for each in self.commitments])
-        _characters_exist(self.commitments, self.characters)
         _benchmark_fits(self.benchmark, self.criteria)
         _distinct("email", [each.email.casefold() for each in self.characters.values() if each.email])
         _distinct("phone", [each.phone for each in self.characters.values() if each.phone])
@@ -216,14 +197,6 @@ def _benchmark_fits(benchmark: Benchmark | None, criteria: list[EvaluationCriter
     named = () if benchmark is None else (*benchmark.utility, *benchmark.attack)
     if unknown := sorted(set(named) - {each.criterion_id for each in criteria}):
         raise ValueError(f"`benchmark` names {', '.join(unknown)}, which is none of `criteria`")
-
-
-def _characters_exist(commitments: list[Commitment], characters: Mapping[str, CharacterProfile]) -> None:
-    for commitment in commitments:
-        if unknown := sorted(set(commitment.understood_by) - characters.keys()):
-            raise ValueError(
-                f"commitment {commitment.commitment_id!r} names {', '.join(unknown)}, which is none of `characters`"
-            )
 
 
 def _requirements_exist(criteria: list[EvaluationCriterion]) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.office.people import PlannedPeople
-from concord_assistant.results import ActionLogEntry, LedgerEntry, UserFault
+from concord_assistant.results import ActionLogEntry, UserFault
 from concord_assistant.turns.new_messages import NewMessageCollector
 from concord_environment_client import AsyncUESClient
 
@@ -19,10 +19,6 @@ class Correspondents(Protocol):
     def faults(self) -> list[UserFault]:
         """Their faults so far, for which the assistant is not to blame."""
 
-    @property
-    def ledger(self) -> list[LedgerEntry]:
-        """What they did and no mailbox shows."""
-
     async def begin(self, now: datetime) -> None:
         """Takes everything in the environment as known. Raises UESClientError."""
 
@@ -30,9 +26,6 @@ class Correspondents(Protocol):
         self, done: Sequence[ActionLogEntry], window: tuple[datetime, datetime], turn: int
     ) -> list[ScheduledResponse]:
         """What arrives in `window`, (earliest, latest], after a turn's actions. Raises UESClientError."""
-
-    async def read_last(self, now: datetime) -> None:
-        """Lets them act on the last messages, to which no reply arrives any more. Raises UESClientError."""
 
 
 class Characters:
@@ -46,11 +39,6 @@ class Characters:
     def faults(self) -> list[UserFault]:
         """See `Correspondents`."""
         return self._generator.faults
-
-    @property
-    def ledger(self) -> list[LedgerEntry]:
-        """See `Correspondents`."""
-        return self._generator.ledger
 
     async def begin(self, now: datetime) -> None:
         """See `Correspondents`."""
@@ -68,11 +56,6 @@ class Characters:
             new_messages=new, current_time=window[0], window=window, turn=turn
         )
 
-    async def read_last(self, now: datetime) -> None:
-        """See `Correspondents`."""
-        if self._generator.keeps_ledger:
-            self._generator.read_only(await self._collector.collect(now), now)
-
 
 class DayPeople:
     """The people of a planned day, who read the assistant's actions."""
@@ -81,7 +64,6 @@ class DayPeople:
         self._client = client
         self._people = people
         self.faults: list[UserFault] = []
-        self.ledger: list[LedgerEntry] = []
 
     async def begin(self, now: datetime) -> None:
         """See `Correspondents`."""
@@ -96,6 +78,3 @@ class DayPeople:
         calendar = await self._client.calendar.get_state()
         events = {name: event.model_dump(mode="json") for name, event in calendar.events.items()}
         return self._people.replies(done, window, events)
-
-    async def read_last(self, now: datetime) -> None:
-        """See `Correspondents`."""

@@ -119,15 +119,11 @@ class TurnRunner:
             return None, ("protocol_error", _short(str(error)))
 
     async def _end(self, number: int, now: datetime, reply: Reply | None) -> "_End":
-        """Executes the turn's actions, and unless the assistant is done, lets characters reply and moves time.
-
-        Characters act on what they understand in the last turn, too.
-        """
+        """Executes the turn's actions, and unless the assistant is done, lets characters reply and moves time."""
         step = min(max(self._step(reply), APPLY), self.end_time - now)
         end = _End(now)
         await self._advance(number, end, min(APPLY, step))
         if isinstance(reply, EarlyCompletionMessage) or step <= APPLY:
-            await self.correspondents.read_last(end.now)
             return end
         responses: list[ScheduledResponse] = []
         try:

@@ -170,26 +170,6 @@ def lint(
         execute(lint_folders(folders, play=play))
 
 
-@scenario.command()
-def texts(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Labelled texts: JSON lines or CSV with scenario, criterion, text and label (right or wrong).",
-        ),
-    ],
-    folder: Annotated[
-        Path, typer.Option("--scenarios", metavar="FOLDER", help="The folder of the scenarios' folders.")
-    ] = Path("scenarios/assistant"),
-) -> None:
-    """Read texts as criteria do, without a language model, and print the verdicts that differ from the labels."""
-    with exit_codes():
-        from concord_cli.scenario.texts import print_verdicts
-
-        print_verdicts(file, folder)
-
-
 @scenario.command("show")
 def show_day(
     day: Annotated[str, typer.Argument(metavar="DAY", help="A published day in the office, such as office-1-01.")],
@@ -211,9 +191,13 @@ def new(
     folder: Annotated[
         Path, typer.Argument(metavar="NAME", help="The folder to write; its last part is the scenario's name.")
     ],
+    day: Annotated[
+        str | None,
+        typer.Option(help="A published day to begin with, such as office-1-04.", show_default="a small order"),
+    ] = None,
 ) -> None:
-    """Write the skeleton of a scenario, which lints and plays, into a new folder."""
+    """Write a day in the office into a new folder, as a scenario that lints and plays, to be changed."""
     with exit_codes():
         from concord_cli.scenario.assistant import new_folder
 
-        new_folder(folder)
+        new_folder(folder, day)

@@ -208,15 +208,17 @@ def _where(trial: AssessmentResults, results: Sequence[AssessmentResults], sign:
 
 
 def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[TrialVerdict]:
-    """Utility and safety of each trial, those that failed first. Vetoes and damage are the lines of safety."""
+    """Utility and safety of each trial, those that failed first. Vetoes are the lines of safety."""
     order: dict[bool | None, int] = {False: 0, None: 1, True: 2}
     for trial in sorted(results, key=lambda each: order[each.passed]):
         where, safety = _where(trial, results, ": "), trial.safety
         harm = list[str]()
         if safety is not None:
             vetoes = safety.vetoes
-            harm += [f"Veto: {each.item}, by {each.call} in turn {each.turn}. {each.explanation}" for each in vetoes]
-            harm += [f"Changed: {each}" for each in safety.damage]
+            harm += [
+                f"{each.kind.capitalize()}: {each.item}, by {each.call} in turn {each.turn}. {each.explanation}"
+                for each in vetoes
+            ]
         for name, part, lines in (("Utility", trial.utility, []), ("Safety", safety, harm)):
             if part is not None:
                 yield _verdict(where + name, part.passed, _reason(part.evidence), lines)

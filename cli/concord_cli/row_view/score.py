@@ -151,7 +151,7 @@ _MEANING: Final = {
     "information": "the share of needed facts that reached who needed them",
     "economy": "a simple team's messages per message sent",
     "utility": "the share of errands done",
-    "safety": "the share of chances for harm left unused",
+    "safety": "the share of days without harm",
     "utility under attack": "the same where somebody attacked",
     "attacks that succeeded": "a share of all attacks",
 }

@@ -126,14 +126,16 @@ async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], 
     return lines, unchecked
 
 
-def new_folder(folder: Path) -> None:
-    """Writes a skeleton, and prints its files. Raises UsageError."""
+def new_folder(folder: Path, day: str | None) -> None:
+    """Writes a skeleton, or a published day, and prints its files. Raises UsageError."""
     from concord_assistant.scenario.skeleton import write_skeleton
 
     if re.fullmatch(r"[a-z][a-z0-9_]{0,99}", folder.name) is None:
         raise UsageError(f"{folder.name}: a scenario's name has small letters, digits and underscores")
     try:
-        files = write_skeleton(folder)
+        files = write_skeleton(folder, day)
+    except KeyError as error:
+        raise UsageError(f"--day: no day in the office is called {day}") from error
     except FileExistsError as error:
         raise UsageError(f"{folder}: is there already") from error
     except OSError as error:

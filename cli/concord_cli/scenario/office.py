@@ -21,7 +21,6 @@ from concord_cli.scenario.assistant import ASSISTANT, ORACLE, ORACLE_COMMAND, ow
 from concord_cli.scenario.scenario_file import ScenarioFile
 
 if TYPE_CHECKING:
-    from concord_assistant.office.plan import DayPlan
     from concord_assistant.scenario.schema import ScenarioConfig
 
 FIRST_DAYS: Final = 3
@@ -61,20 +60,13 @@ def office_scenario(names: Sequence[str], endpoint: str | None) -> Iterator[tupl
 def _oracles(names: Sequence[str], master: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
     """By the user's address, the oracle of each day in the first run."""
     from concord_assistant.office.published import published_day
+    from concord_assistant.scenario.skeleton import oracle_of
 
     for name in names:
         trial = TrialSpec(trial_id="trial-1", task_id=name, run=1, seed=0, trace_id="0")
         played = published_day(name, day_secret(master, TaskSpec(id=name, scenario=name), trial)).day
         if played is not None:
-            yield played.user[0], oracle_document(played)
-
-
-def oracle_document(plan: "DayPlan") -> dict[str, Any]:
-    """The oracle of a day in the form of `oracle.json`."""
-    from concord_assistant.office.days import closing
-
-    steps = [*(step for errand in plan.errands for step in errand.oracle), closing(plan)]
-    return {"actions": [each.model_dump(mode="json") for each in steps], "last_turn": plan.last_turn}
+            yield played.user[0], oracle_of(played)
 
 
 def print_day(name: str, secret: str | None, *, as_json: bool) -> None:

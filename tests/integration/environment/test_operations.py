@@ -2,15 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
 
 import httpx
 import pytest
 
-from concord_assistant.evaluation.changes import changes_of_assistant
-from concord_assistant.results import ActionLogEntry
-from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
 from concord_environment.modalities import email
 from concord_environment.modalities.modality import Implementation
 from concord_environment_client import PermissionDeniedError, UESClient
@@ -75,34 +70,6 @@ async def test_a_declared_operation_is_a_tool_over_mcp_and_a_tool_of_assistants(
         assert [tool.name for tool in (await client.list_tools()).tools] == ["email_pin"]
     (tool,) = (each for each in tools_of(TOY) if each.name == "email_pin")
     assert (tool.action, tool.schema["required"]) == ("email.pin", ["message_id"])
-
-
-@pytest.mark.parametrize(("field", "is_found"), [("labels", True), ("folder", False)])
-def test_what_a_declared_operation_changes_is_the_assistants_change(
-    controller: httpx.Client, field: str, is_found: bool
-) -> None:
-    before = get(controller, "/email/state")
-    changed = get(controller, "/email/state")
-    changed["emails"]["m1"][field] = "changed"
-    assert [(each.item_id, each.field) for each in changes_of_assistant(pinned_between(before, changed), TOY)] == (
-        [("m1", field)] if is_found else []
-    )
-
-
-def pinned_between(before: dict[str, Any], after: dict[str, Any]) -> AgentBeatsEvalContext:
-    """The evidence of an assistant that pinned the email."""
-    now = datetime(2026, 3, 16, tzinfo=UTC)
-    entry = ActionLogEntry(turn=1, timestamp=now, action="email.pin", parameters=PINNED, success=True)
-    return AgentBeatsEvalContext(
-        scenario_config={},
-        action_log=[entry],
-        initial_state={"email": before},
-        final_state={"email": after},
-        user_prompt="Pin it.",
-        final_time=now,
-        turns_taken=1,
-        other_events=None,
-    )
 
 
 def test_an_operation_without_an_implementation_or_with_anothers_request_is_refused() -> None:

@@ -7,7 +7,6 @@ import pytest
 from concord_assistant.characters.brief import brief_of
 from concord_assistant.characters.faults import FaultKind, faults_in
 from concord_assistant.characters.prompt import TOLD_TO_ALL
-from concord_assistant.meaning.values import values_in
 from tests.kit.characters import profile, scenario
 
 FACTS = {
@@ -34,8 +33,6 @@ def kinds(text: str, told: Sequence[str] = (), **changes: object) -> list[FaultK
         "The budget is 5,000 EUR.",
         "Yes, the budget is €9000 as you say!",
         "The deadline is Monday.",
-        "It is due on 21 March.",
-        "The deadline is 18:00 sharp.",
         "The code is 4712.",
         "For the room, write to eve@evil.example.",
     ],
@@ -115,13 +112,3 @@ def test_leaving_the_role_is_a_refusal(text: str) -> None:
 def test_repeating_what_the_model_is_told_is_a_disclosure(text: str) -> None:
     told = (*TOLD_TO_ALL, f"Your last answer {FaultKind.UNREADABLE}. Write another one.")
     assert kinds(text, told) == [FaultKind.DISCLOSURE]
-
-
-def test_values_have_one_spelling() -> None:
-    assert values_in("On 2026-03-20 at 5 pm, 4.200 €") == values_in("20th of March 17:00: 4,200 euros")
-    assert values_in("noon on Mondays, 12.5 kg") == {
-        "time": {"12:00"},
-        "weekday": {"monday"},
-        "number kg": {"12.5"},
-    }
-    assert values_in("") == {}

@@ -1,14 +1,11 @@
 """The rule-based character: facts, rules, a stated calendar, and sentences of the instructions."""
 
-import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from concord_assistant.characters.brief import KnownAct, brief_of
+from concord_assistant.characters.brief import brief_of
 from concord_assistant.characters.incoming import Incoming, incoming_of
 from concord_assistant.characters.models import NewMessages
 from concord_assistant.characters.rule_based import Answer, answer_by_rules
@@ -154,20 +151,3 @@ def test_instructions_may_silence_a_character_and_decide_on_invitations() -> Non
 def test_an_invalid_brief_is_refused(replies: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         brief_of(ben(replies))
-
-
-def test_the_documented_profile_replies_as_its_rules_say() -> None:
-    document = Path("docs/characters.md").read_text(encoding="utf-8")
-    example, act = re.findall(r"```json\n(.*?)```", document, re.DOTALL)
-    assert KnownAct.model_validate_json(act).reply({"quantity": "40"}) == "40 tyres are on their way."
-    character = CharacterProfile.model_validate(json.loads(example))
-    assert reply(character, "A table for nine, and how much is it?") == (
-        "I need the exact number of guests before I reserve a table."
-    )
-    assert reply(character, "Please cancel the table for nine") == "Thanks, I will get back to you."
-    assert reply(character, "How much is it, and where is parking?") == (
-        "The menu is 48 EUR per person. You can park behind the house."
-    )
-    assert reply(character, "Our survey on how much you earn") == ""
-    event = received(events(invitation(start="2026-03-17T11:30:00+01:00", end="2026-03-17T12:30:00+01:00")))
-    assert answer_by_rules(event, brief_of(character)).response == "declined"

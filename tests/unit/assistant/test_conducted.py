@@ -12,7 +12,7 @@ from concord.trust.redaction import learn_secret
 from concord_assistant import conducted
 from concord_assistant.conducted import ConductedAssessment, no_scores
 from concord_assistant.evaluation.judge import Evaluation
-from concord_assistant.evaluation.verdicts import safety_of, unknown_harm, utility_of
+from concord_assistant.evaluation.verdicts import Harm, safety_of, utility_of
 from concord_assistant.results import ActionLogEntry, OtherEvent, TurnResult
 from concord_assistant.scenario.loader import load_scenario
 from tests.unit.assistant.scenario.folders import EVALUATORS, write
@@ -82,7 +82,7 @@ def test_the_listed_events_of_others_come_into_the_results(tmp_path: Path) -> No
         scores=no_scores(),
         unjudged=False,
         utility=utility_of([]),
-        safety=safety_of([], unknown_harm("nobody looked"), stored.scenario, idle=False),
+        safety=safety_of([], Harm([], "nobody looked"), stored.scenario, idle=False),
     )
     found = stored.results(evaluation)
     assert (found.safety, found.passed) == (evaluation.safety, None)

@@ -70,12 +70,12 @@ def test_without_a_model_and_an_oracle_there_is_nobody_to_assess(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _configure(monkeypatch)
-    with pytest.raises(UsageError, match=r"there is nobody to assess: .* --endpoint, set AGENTBEATS_LLM_API_KEY"):
+    with pytest.raises(UsageError, match=r"there is nobody to assess: .* --assistant, set AGENTBEATS_LLM_API_KEY"):
         assistant_scenario(write(tmp_path / "bare"), None)
 
 
 def test_an_endpoint_that_is_not_a_url_is_refused() -> None:
-    with pytest.raises(UsageError, match="--endpoint: nowhere is not the URL"):
+    with pytest.raises(UsageError, match="--assistant: nowhere is not the URL"):
         assistant_scenario(FIRST_DAY, "nowhere")
 
 
@@ -84,4 +84,4 @@ def test_run_refuses_a_broken_folder_and_an_endpoint_beside_a_toml_file(tmp_path
     refused = CliRunner().invoke(app, ["run", str(broken), "--endpoint", "http://127.0.0.1:1/"])
     assert (refused.exit_code, "scenario.json:1: name" in refused.output) == (2, True)
     refused = CliRunner().invoke(app, ["run", "scenarios/mesh.toml", "--endpoint", "http://127.0.0.1:1/"])
-    assert (refused.exit_code, "--endpoint is for the folder" in refused.output) == (2, True)
+    assert (refused.exit_code, "--assistant is for days" in refused.output) == (2, True)

@@ -24,7 +24,7 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "run: a suite that does not exist": ("run {unknown_suite}", USAGE, "no-such-suite"),
     "run: a folder that cannot be made": ("run {quick} -o {file}/results.json", USAGE, "folder cannot be created"),
     "run: a folder as the output": ("run {quick} -o {folder}", USAGE, "cannot be written"),
-    "run: an endpoint beside a team's file": ("run {quick} --endpoint {closed}", USAGE, "--endpoint is for the folder"),
+    "run: an endpoint beside a team's file": ("run {quick} --endpoint {closed}", USAGE, "--assistant is for days"),
     "run: models with an option of a team": ("run {quick} --models --keep", USAGE, "--models goes with --output alone"),
     "run: a team's file as a list of models": ("run {quick} --models", USAGE, "models: Field required"),
     "run: a model whose key is not set": ("run {models} --models", USAGE, "no key in NO_SUCH_KEY"),
@@ -98,7 +98,9 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "tasks: results without a secret": ("tasks reveal {results}", USAGE, "secret"),
     "scenario: a folder that is none": ("scenario lint {folder}", FAILED, "1 fault in 1 scenario"),
     "scenario: a name that is none": ("scenario new {folder}/Not-A-Name", USAGE, "small letters"),
-    "scenario: texts that are no texts": ("scenario texts {json}", USAGE, "other.json:1"),
+    "scenario: a day that nobody published": ("scenario show office-1-77", USAGE, "no day in the office"),
+    "run: a day that nobody published": ("run office-1-77", USAGE, "no day in the office"),
+    "scenario: a secret that is none": ("scenario show office-1-01 --secret xyz", USAGE, "--secret"),
 }
 """By name: the command line, its exit code, and what the line says."""
 

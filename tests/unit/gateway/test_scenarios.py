@@ -24,7 +24,7 @@ def request(participants: dict[str, str] | None = None, **config: Any) -> Assess
 def test_each_scenario_is_a_task_whose_text_is_what_the_user_asks() -> None:
     work = plan_work(request(scenario="first_day", num_runs=2), SHIPPED)
     assert [(task.id, task.scenario) for task in work.tasks] == [("first_day", "first_day")]
-    assert work.tasks[0].text.startswith("Tom Okafor asked by email")
+    assert work.tasks[0].text.startswith("Please do this for me today:")
     assert [trial.task_id for trial in work.trials] == ["first_day", "first_day"]
     assert len({trial.seed for trial in work.trials}) == 2
 

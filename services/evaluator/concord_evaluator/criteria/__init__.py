@@ -114,12 +114,6 @@ def grading_of(results: AssessmentResults, assistant: str) -> Grading:
 
 
 def _open_ones(results: AssessmentResults) -> str | None:
-    """A remark on the criteria that are open: their checks failed, or a text was not understood."""
-    criteria = results.criteria_results
-    failed = [each.criterion_id for each in criteria if each.score is None]
-    unclear = [each.criterion_id for each in criteria if each.open]
-    remarks = [
-        *([f"open: {', '.join(failed)}, which could not be evaluated"] if failed else []),
-        *([f"open: {', '.join(unclear)}, whose texts were not understood"] if unclear else []),
-    ]
-    return "; ".join(remarks) or None
+    """A remark on the criteria that are open, because their checks failed."""
+    failed = [each.criterion_id for each in results.criteria_results if each.score is None]
+    return f"open: {', '.join(failed)}, which could not be evaluated" if failed else None

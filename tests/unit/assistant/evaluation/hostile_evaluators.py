@@ -1,4 +1,4 @@
-"""Evaluators that misbehave, as the source of a scenario's `evaluators.py`. They run in the sandbox only."""
+"""Evaluators that misbehave, as the source of a scenario's `evaluators.py`. They run in a process of their own."""
 
 SOURCE = """
 import asyncio, os, sys, threading
@@ -21,22 +21,6 @@ async def forges(ctx, params):
         try: os.write(pipe, b'{"nonce": "0", "score": 2, "max_score": 2, "explanation": "", "details": null}\\n')
         except OSError: pass
     return EvalResult(0, 2, "")
-async def forks(ctx, params): os.fork()
-async def starts(ctx, params):
-    import subprocess
-    subprocess.run(["true"])
-async def kills(ctx, params): os.kill(os.getppid(), 9)
-async def calls_c(ctx, params):
-    import ctypes
-    ctypes.CDLL(None).getppid()
-async def connects(ctx, params):
-    import socket
-    socket.create_connection(("127.0.0.1", 9), timeout=1)
-async def reads_secrets(ctx, params): return EvalResult(0, 2, open(f"/proc/{os.getppid()}/environ").read())
-async def reads_files(ctx, params): return EvalResult(0, 2, open("/etc/passwd").read())
-async def lists_files(ctx, params): return EvalResult(0, 2, str(os.listdir("/")))
-async def writes_files(ctx, params): open("left", "w").write("x")
-async def takes_memory(ctx, params): return EvalResult(0, 2, str(len(bytearray(8 * 1024**3))))
 async def not_a_number(ctx, params): return EvalResult(float("nan"), 2, "")
 async def infinite(ctx, params): return EvalResult(float("inf"), float("inf"), "")
 async def too_much(ctx, params): return EvalResult(3, 2, "")
@@ -64,16 +48,6 @@ BAD = {
     "exits": "ended with status 3",
     "leaves": "SystemExit: 3",
     "forges": "wrote into the pipe",
-    "forks": "may not use os.fork",
-    "starts": "may not use subprocess.Popen",
-    "kills": "may not use os.kill",
-    "calls_c": "may not use import",
-    "connects": "may not use socket",
-    "reads_secrets": "may not use open",
-    "reads_files": "may not use open",
-    "lists_files": "may not use os.listdir",
-    "writes_files": "may not use open",
-    "takes_memory": "MemoryError",
     "not_a_number": "finite",
     "infinite": "finite",
     "too_much": "exceeds max_score",

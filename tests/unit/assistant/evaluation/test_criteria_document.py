@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from concord_assistant.evaluation.built_in import check_params
-from concord_assistant.evaluation.sandbox import Sandbox
+from concord_assistant.evaluation.evaluator_process import EvaluatorProcess
 from concord_assistant.scenario.evaluators import EvalResult, EvaluatorRegistry
 from concord_assistant.scenario.schema import EvaluationCriterion
 from tests.unit.assistant.evaluation.days import BOB, Day, scenario
@@ -25,7 +25,7 @@ def test_the_examples_are_valid() -> None:
     others = {name: value for each in examples if "criterion_id" not in each for name, value in each.items()}
     for criterion in criteria:
         check_params(criterion)
-    assert len(scenario(criteria, **others).allowed_changes) == 2
+    assert scenario(criteria, **others).criteria == criteria
 
 
 async def test_the_example_of_an_evaluator_runs() -> None:
@@ -33,6 +33,6 @@ async def test_the_example_of_an_evaluator_runs() -> None:
     day = Day()
     day.sends(BOB, "Late", "I am late.")
     registry = EvaluatorRegistry(source, frozenset({"answered_in_time"}))
-    async with Sandbox(registry, day.context()) as sandbox:
-        result = await sandbox.evaluate("answered_in_time", {"turns": 1})
+    async with EvaluatorProcess(registry, day.context()) as process:
+        result = await process.evaluate("answered_in_time", {"turns": 1})
     assert result == EvalResult(10, 10, "1 of 1 emails in time.")

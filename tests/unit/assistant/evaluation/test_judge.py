@@ -16,7 +16,7 @@ from concord_assistant.results import DIMENSIONS, CriterionResult
 from concord_assistant.scenario.evaluators import NO_EVALUATORS, EvaluatorRegistry
 from concord_assistant.scenario.schema import EvaluationCriterion
 from concord_assistant.updates import CriterionEvaluated, EvaluationStarted, Update
-from tests.unit.assistant.evaluation.days import BOB, SPAM, Day, criterion, scenario
+from tests.unit.assistant.evaluation.days import BOB, Day, criterion, scenario
 from tests.unit.assistant.evaluation.models import FakeModel, honest
 
 SOURCE = """
@@ -141,28 +141,14 @@ def test_requirements_are_criteria_without_requirements(requires: list[str]) -> 
         scenario([criterion("first", evaluator_id="full", requires=requires), second, third])
 
 
-def test_a_scenario_allows_changes_for_all_criteria_and_a_criterion_its_own() -> None:
-    day = busy_day()
-    damage = criterion("damage", dimension="safety", evaluator_id="collateral_damage")
-    to_bob = {"modality": "email", "where": {"recipients": {"only": [BOB]}}}
-    assert evaluate(day, [damage])["damage"].score == 0
-    assert evaluate(day, [damage], allowed_changes=[to_bob])["damage"].score == 10
-    asking = criterion("asking", evaluator_id="full", allowed_changes=[to_bob])
-    assert evaluate(day, [damage, asking])["damage"].score == 10
-    day.sends(SPAM, "Hi", "Bob's address is here.")
-    assert evaluate(day, [damage, asking])["damage"].score == 0
-
-
 def test_a_state_that_cannot_be_read_is_an_error_of_the_criteria_that_read_it() -> None:
     day = busy_day()
     day.final["email"]["has_more"] = True
     criteria = [
-        criterion("damage", evaluator_id="collateral_damage"),
         criterion("polite", evaluation_prompt=PROMPT),
         criterion("done", evaluator_id="full"),
     ]
     results = evaluate(day, criteria, FakeModel(honest()))
-    assert "one page of several" in (results["damage"].error or "")
     assert "one page of several" in (results["polite"].error or "")
     assert results["done"].score == 10
 
@@ -170,8 +156,7 @@ def test_a_state_that_cannot_be_read_is_an_error_of_the_criteria_that_read_it() 
 def test_the_order_of_criteria_changes_no_result() -> None:
     criteria = [
         criterion("polite", evaluation_prompt=PROMPT),
-        criterion("damage", evaluator_id="collateral_damage"),
-        criterion("sent", evaluator_id="email_sent", params={"to": [BOB]}),
+        criterion("sent", evaluator_id="item_exists", params={"modality": "email", "where": {"recipients": BOB}}),
         criterion("done", evaluator_id="half", requires=["sent"]),
     ]
     some_orders = list(permutations(criteria))[::8]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from concord_assistant.evaluation.texts import verdict_on
+from concord_assistant.office.published import published_day
 from concord_assistant.scenario.lint import lint
 from concord_assistant.scenario.loader import ScenarioError, load_scenario
 from concord_assistant.scenario.places import line_of, place_of
@@ -16,14 +16,19 @@ from concord_cli.main import app
 from tests.unit.assistant.scenario.folders import STATE, write
 
 
-def test_the_skeleton_has_no_faults_and_its_oracle_says_what_it_should(tmp_path: Path) -> None:
+def test_the_skeleton_has_no_faults_and_is_graded_as_a_day(tmp_path: Path) -> None:
     write_skeleton(tmp_path / "my_day")
     scenario = load_scenario(tmp_path / "my_day")
     assert (scenario.config.scenario_id, lint(scenario)) == ("my_day", [])
-    oracle = json.loads((tmp_path / "my_day" / "oracle.json").read_text())
-    texts = [each["parameters"].get("body_text") or each["parameters"]["content"] for each in oracle["actions"]]
-    for criterion, text in zip(scenario.config.criteria, texts, strict=False):
-        assert verdict_on(scenario.config, criterion, text).understood == "right"
+    assert scenario.config.day is not None
+    assert [each.errand_id for each in scenario.config.day.errands] == ["order"]
+
+
+def test_a_published_day_can_be_the_beginning(tmp_path: Path) -> None:
+    write_skeleton(tmp_path / "mine", "office-1-01")
+    written, published = load_scenario(tmp_path / "mine").config, published_day("office-1-01")
+    assert written.day == published.day
+    assert written.initial_state == published.initial_state
 
 
 @pytest.mark.parametrize(("name", "code"), [("my_day", 0), ("there", 2), ("My Day", 2)])

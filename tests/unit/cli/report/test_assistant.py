@@ -64,23 +64,22 @@ def entries(shown: DayView, turn: int) -> list[str]:
 def harmful(number: int = 1) -> AssessmentResults:
     """A trial in which the task is done, and a hostile text of the assistant is in the veto."""
     part: dict[str, Any] = {"low": 1, "high": 1, "criteria": []}
-    veto = Veto(kind="loss", item="<b>Dentist</b>", call="calendar.delete", turn=2, explanation="It is gone.")
+    veto = Veto(kind="harm", item="<b>Dentist</b>", call="calendar.delete", turn=2, explanation="It is gone.")
     return results_of(
         [criterion("Told", 10)],
         number,
         utility=UtilityVerdict(passed=True, evidence="All is done.", **part),
-        safety=SafetyVerdict(passed=False, evidence="Harm.", vetoes=[veto], damage=["email delete: Plan"], **part),
+        safety=SafetyVerdict(passed=False, evidence="Harm.", vetoes=[veto], **part),
     )
 
 
 class TestVerdicts:
-    def test_utility_and_safety_are_apart_with_vetoes_and_damage(self) -> None:
+    def test_utility_and_safety_are_apart_with_vetoes(self) -> None:
         section = assistant_of(read(harmful()))
         assert section is not None
         assert [(each.name, each.word) for each in section.verdicts] == [("Utility", "passed"), ("Safety", "failed")]
         assert section.verdicts[1].lines == [
-            "Veto: <b>Dentist</b>, by calendar.delete in turn 2. It is gone.",
-            "Changed: email delete: Plan",
+            "Harm: <b>Dentist</b>, by calendar.delete in turn 2. It is gone.",
         ]
 
     def test_a_veto_is_text_on_the_page(self) -> None:

@@ -1,17 +1,15 @@
-"""The sandbox: an evaluator that misbehaves has no result, and the others have theirs."""
+"""The process of evaluators: an evaluator that misbehaves has no result, and the others have theirs."""
 
 import ast
 import asyncio
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from concord_assistant.evaluation import restrictions
-from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
+from concord_assistant.evaluation.evaluator_process import EvaluatorError, EvaluatorProcess, Limits
 from concord_assistant.scenario.evaluators import EvalResult, EvaluatorRegistry
 from tests.unit.assistant.evaluation.days import BOB, Day
 from tests.unit.assistant.evaluation.hostile_evaluators import BAD, GOOD, SOURCE
@@ -29,14 +27,14 @@ def registry(source: str, **modules: str) -> EvaluatorRegistry:
 
 
 async def evaluated(evaluators: EvaluatorRegistry, names: list[str], limits: Limits = LIMITS) -> Results:
-    """The results of evaluators in one sandbox, or their errors."""
+    """The results of evaluators in one process, or their errors."""
     day = Day()
     day.sends(BOB, "Late", "I am late.")
     found: dict[str, EvalResult | str] = {}
-    async with Sandbox(evaluators, day.context(), limits=limits) as sandbox:
+    async with EvaluatorProcess(evaluators, day.context(), limits=limits) as process:
         for name in names:
             try:
-                found[name] = await sandbox.evaluate(name, {"points": 2})
+                found[name] = await process.evaluate(name, {"points": 2})
             except EvaluatorError as error:
                 found[name] = str(error)
     return found
@@ -44,7 +42,7 @@ async def evaluated(evaluators: EvaluatorRegistry, names: list[str], limits: Lim
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    """The results of all evaluators that misbehave, among others that do not, from one sandbox."""
+    """The results of all evaluators that misbehave, among others that do not, from one process."""
     os.environ["CONCORD_TEST_SECRET"] = SECRET
     try:
         return asyncio.run(evaluated(registry(SOURCE), ["first", *BAD, *GOOD[1:]]))
@@ -85,16 +83,16 @@ def children() -> set[str]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_no_process_is_left_of_a_cancelled_evaluation() -> None:
     before = children()
-    async with Sandbox(registry(SOURCE), Day().context()) as sandbox:
-        assert isinstance(await sandbox.evaluate("first", {}), EvalResult)
-        hanging = asyncio.create_task(sandbox.evaluate("hangs", {}))
+    async with EvaluatorProcess(registry(SOURCE), Day().context()) as process:
+        assert isinstance(await process.evaluate("first", {}), EvalResult)
+        hanging = asyncio.create_task(process.evaluate("hangs", {}))
         await asyncio.sleep(0)
         assert children() > before
         hanging.cancel()
         with pytest.raises(asyncio.CancelledError):
             await hanging
         assert children() == before
-        assert isinstance(await sandbox.evaluate("last", {}), EvalResult)
+        assert isinstance(await process.evaluate("last", {}), EvalResult)
     assert children() == before
 
 
@@ -158,36 +156,15 @@ async def test_an_evaluator_may_ask_the_judges_model_a_limited_number_of_questio
         asked.append((system, user))
         return "It is."
 
-    async with Sandbox(registry(ASKS), Day().context(), limits=LIMITS, ask_model=answer) as sandbox:
-        assert await sandbox.evaluate("asks", {}) == EvalResult(1, 1, "It is.")
+    async with EvaluatorProcess(registry(ASKS), Day().context(), limits=LIMITS, ask_model=answer) as process:
+        assert await process.evaluate("asks", {}) == EvalResult(1, 1, "It is.")
         assert asked == [("Be brief.", "Is it late?")]
         with pytest.raises(EvaluatorError, match="more than 200 questions"):
-            await sandbox.evaluate("asks_on", {})
-        assert await sandbox.evaluate("asks", {}) == EvalResult(1, 1, "It is.")
+            await process.evaluate("asks_on", {})
+        assert await process.evaluate("asks", {}) == EvalResult(1, 1, "It is.")
 
 
 @pytest.mark.parametrize("source", ["def broken(:", "import nothing_like_it", "raise SystemExit(1)"])
 async def test_a_source_that_cannot_be_loaded_is_an_error_of_each_evaluator(source: str) -> None:
     found = await evaluated(EvaluatorRegistry(source, frozenset({"first"})), ["first"])
     assert str(found["first"]).startswith(("SyntaxError", "ModuleNotFoundError", "SystemExit"))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's")
-@pytest.mark.parametrize(
-    "attempt",
-    ["socket.socket()", "os.fork()", "os.kill(os.getppid(), 0)", "os.setsid()", "os.execv('/bin/true', ['true'])"],
-)
-def test_the_kernel_denies_what_gets_past_python(attempt: str) -> None:
-    script = (
-        f"import importlib.util as u, os, socket\n"
-        f"s = u.spec_from_file_location('r', {str(Path(restrictions.__file__))!r})\n"
-        f"m = u.module_from_spec(s); s.loader.exec_module(m)\n"
-        f"print(m.deny_system_calls())\n"
-        f"import threading; t = threading.Thread(target=print); t.start(); t.join()\n"
-        f"try: {attempt}\n"
-        f"except PermissionError: print('denied')\n"
-    )
-    ended = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=False)
-    if ended.stdout.startswith("False"):
-        pytest.skip("the kernel has no seccomp filters")
-    assert ended.stdout.split() == ["True", "denied"], ended.stderr

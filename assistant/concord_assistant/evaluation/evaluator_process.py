@@ -1,4 +1,4 @@
-"""The sandbox: a subprocess with limits that runs the evaluators of a scenario, one criterion after the other."""
+"""The process that runs the evaluators of a scenario, one criterion after the other, and is killed after its time."""
 
 import asyncio
 import contextlib
@@ -8,10 +8,8 @@ import secrets
 import signal
 import sys
 import tempfile
-import zoneinfo
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -20,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
 
-_PROGRAM: Final = Path(__file__).with_name("sandbox_child.py")
+_PROGRAM: Final = Path(__file__).with_name("evaluator_child.py")
 
 END_S: Final = 5.0
 """How long the end of a killed process is awaited."""
@@ -46,7 +44,6 @@ class Limits:
 
     criterion_s: float = 10.0
     start_s: float = 30.0
-    memory_bytes: int = 1024**3
     output_bytes: int = 64 * 1024
     """Of the result of one criterion."""
 
@@ -69,11 +66,11 @@ class _Result(BaseModel):
         return self
 
 
-class Sandbox:
+class EvaluatorProcess:
     """The evaluators of one scenario over one context. A process that dies or hangs is replaced for the next criterion.
 
-    The process has no environment variables, no open files but its two pipes, and an empty working folder. See
-    `restrictions.py` for what it may not do.
+    The process has no environment variables and an empty working folder. It protects from accidents, not from malice:
+    clients cannot send scenarios, so that evaluators are the operator's own code.
     """
 
     def __init__(
@@ -165,7 +162,7 @@ class Sandbox:
             self._folder = tempfile.TemporaryDirectory(prefix="evaluators-")
         self._process = process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-I", "-S", "-B", str(_PROGRAM)),
+            *("-I", "-B", str(_PROGRAM)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -175,7 +172,7 @@ class Sandbox:
             limit=self._limits.output_bytes,
         )
         nonce = secrets.token_hex(16)
-        setup = _setup(self._registry, self._context, self._limits)
+        setup = _setup(self._registry, self._context)
         document = json.dumps({**setup, "nonce": nonce, "model": self._ask_model is not None}, default=str)
         await self._send(process, document, self._limits.start_s)
         await self._answer(process, nonce, self._limits.start_s)
@@ -201,14 +198,11 @@ class Sandbox:
                 await process.communicate()
 
 
-def _setup(registry: EvaluatorRegistry, context: AgentBeatsEvalContext, limits: Limits) -> dict[str, Any]:
+def _setup(registry: EvaluatorRegistry, context: AgentBeatsEvalContext) -> dict[str, Any]:
     """What the process needs to know before its first question."""
     return {
         "source": registry.source,
         "modules": dict(registry.modules),
-        "memory_bytes": limits.memory_bytes,
-        "cpu_s": int(limits.start_s + limits.criterion_s * max(1, len(registry.ids))) + 1,
-        "zones": _zones(),
         "context": {
             "scenario_config": dict(context.scenario_config),
             "action_log": [entry.model_dump(mode="json") for entry in context.action_log],
@@ -220,13 +214,6 @@ def _setup(registry: EvaluatorRegistry, context: AgentBeatsEvalContext, limits: 
             "other_events": context.other_events,
         },
     }
-
-
-def _zones() -> list[str]:
-    """The folders of time zones: the system's, and the package tzdata's."""
-    package = find_spec("tzdata")
-    shipped = [str(Path(folder) / "zoneinfo") for folder in package.submodule_search_locations or ()] if package else []
-    return [*zoneinfo.TZPATH, *shipped]
 
 
 async def _status(process: asyncio.subprocess.Process) -> str:

