@@ -10,6 +10,9 @@ from concord_assistant.scenario.texts import Line, Name, Text
 
 MAX_ERRANDS: Final = 10
 
+DECIDE: Final = "Decide by what I wrote."
+"""What the user answers to a question that nobody planned."""
+
 ValueKind = Literal["number", "code", "date", "name", "address", "time", "choice", "codes", "flag"]
 """What a value is: a whole number; a code such as KX-44718; a day; a rare name; an address or a telephone number; an
 instant; one of some words; a set of codes; true or false."""
@@ -130,8 +133,8 @@ class Errand(_PlanPart):
     title: Line
     prompt: Text
     """What the user asks for."""
-    question: Text = "Decide by what I wrote."
-    """What the user answers in the chat, asked before anything is done."""
+    question: Text = DECIDE
+    """What the user answers to the first chat message."""
     forms: list[WantedForm] = []
     added: list[Occurrence] = []
     removed: list[Occurrence] = []
