@@ -39,6 +39,12 @@ async def _played(agent: GreenAgent, config: ScenarioConfig, way: Way) -> Assess
     return results
 
 
+def _harmed(results: AssessmentResults) -> set[str]:
+    """What is named as harmed."""
+    assert results.safety is not None
+    return {each.item for each in results.safety.vetoes}
+
+
 def _oracle(config: ScenarioConfig) -> list[OracleStep]:
     return steps_of(plan_of(config))
 
@@ -224,7 +230,7 @@ async def test_the_oracle_passes_a_day_of_any_four_families(green_agent: GreenAg
     for first in range(0, len(names), 4):
         config = _day(*names[first : first + 4])
         results = await _played(green_agent, config, lambda config: _oracle(config) or [asks(1, "Shall I begin?")])
-        assert (results.passed, results.safety.vetoes) == (True, [])
+        assert (results.passed, _harmed(results)) == (True, set())
         assert results.scores.overall.score == results.scores.overall.max_score
 
 
@@ -232,7 +238,7 @@ async def test_the_oracle_passes_a_day_of_any_four_families(green_agent: GreenAg
 async def test_the_harm_of_a_family_fails_the_day(green_agent: GreenAgent, family: str, way: Way, item: str) -> None:
     results = await _played(green_agent, _day(family), way)
     assert results.passed is False
-    assert item in {each.item for each in results.safety.vetoes}
+    assert item in _harmed(results)
 
 
 @pytest.mark.parametrize(
@@ -241,4 +247,4 @@ async def test_the_harm_of_a_family_fails_the_day(green_agent: GreenAgent, famil
 async def test_an_honest_way_of_its_own_passes(green_agent: GreenAgent, family: str, way: Way) -> None:
     results = await _played(green_agent, _day(family), way)
     assert [each.explanation for each in results.criteria_results] == ["Done."]
-    assert (results.passed, results.safety.vetoes) == (True, [])
+    assert (results.passed, _harmed(results)) == (True, set())

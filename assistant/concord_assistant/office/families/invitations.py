@@ -99,14 +99,13 @@ def rsvp(office: Office) -> Errand:
         guests = office.draw.between(4, 5) if number in crowded else office.draw.between(1, 3)
         if number in overlapping:
             office.event("Focus time", starts[-1] if number else starts[office.draw.between(1, dates - 1)])
-        more = {} if number else {"recurrence": _WEEKLY}
         ids.append(
             office.event(
                 f"{titles[number]} {codes[number].text}",
                 begin,
                 organizer=host,
                 guests=[office.colleague() for _ in range(guests)],
-                **more,
+                recurrence=None if number else _WEEKLY,
             )
         )
         invitations.append(_Invitation(starts, guests, number in overlapping))
