@@ -42,8 +42,8 @@ def expenses(office: Office) -> Errand:
     )
     carriers = [opened]
 
-    def receipt(name: str, purpose: str, on: date, *, times: int = 1) -> tuple[KnownFact, int]:
-        """A receipt that comes `times` times, and its amount."""
+    def receipt(name: str, purpose: str, on: date, *, times: int = 1, corrected: bool = False) -> tuple[KnownFact, int]:
+        """A receipt that comes `times` times, and its amount, which a later text message may correct."""
         code, amount, shop = office.code(f"expenses_{name}"), office.draw.between(21, 240), office.person()
         ago = office.start - office.at(on, 19)
         said = f"Receipt {code.text}: {purpose}, {amount} EUR, paid on {on}."
@@ -53,16 +53,26 @@ def expenses(office: Office) -> Errand:
             if by_mail is (sending == 0):
                 carriers.append(office.mail(shop, f"Your receipt: {purpose}", said, ago=late))
             else:
-                office.text(shop, said, ago=late)
+                carriers.append(office.text(shop, said, ago=late))
+        if corrected:
+            wrong, amount = amount, amount + office.draw.between(3, 15)
+            right = f"Receipt {code.text}: the amount is {amount} EUR, not {wrong} EUR. Please excuse us."
+            carriers.append(office.text(shop, right, ago=ago - timedelta(hours=office.draw.between(50, 90))))
         return code, amount
 
     def within() -> date:
         return first + timedelta(days=office.draw.below((last - first).days + 1))
 
     purposes = office.draw.sample(_SPENT, 5)
-    double = office.draw.sample(range(5), 2)
+    *double, wrong = office.draw.sample(range(5), 3)
     claimed = [
-        receipt(f"receipt_{number}", purpose, within(), times=2 if number in double else 1)
+        receipt(
+            f"receipt_{number}",
+            purpose,
+            within(),
+            times=2 if number in double else 1,
+            corrected=number == wrong,
+        )
         for number, purpose in enumerate(purposes)
     ]
     own = office.draw.sample(_PRIVATE, 2)
@@ -82,7 +92,8 @@ def expenses(office: Office) -> Errand:
         title=f"The journey to {town} is claimed",
         prompt=f"Claim what I spent on the journey to {town}, from {first:%d %B %Y} to {last:%d %B %Y}, with the form "
         f"that {clerk.name} mailed. The receipts came by mail and by text message, some of them twice; claim each one "
-        f"once. What I paid at these is private and stays out: {own[0]}, {own[1]}. Tell me the total in EUR.",
+        "once, with the amount that was sent last. What I paid at these is private and stays out: "
+        f"{own[0]}, {own[1]}. Tell me the total in EUR.",
         question=f"All receipts paid from {first} to {last} in one form, each once, without the private ones.",
         forms=[WantedForm(desk="expenses", values=wanted)],
         answers=[WantedAnswer(key="claimed_total", kind="number", text=wanted["Total"])],

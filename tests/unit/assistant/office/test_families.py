@@ -147,6 +147,46 @@ def test_only_one_hour_suits_both_guests_and_the_calendar(secret: bytes) -> None
 
 @laws
 @given(SECRETS)
+def test_the_claim_has_every_receipt_of_the_journey_once(secret: bytes) -> None:
+    """Read from the messages: those paid in time, without the private ones, with the latest amount."""
+    config = day(secret, "office_day", ["expenses"], mails=0)
+    [errand] = plan_of(config).errands
+    first, last = (datetime.strptime(each, "%d %B %Y").date() for each in _LONG_DATE.findall(errand.prompt))  # noqa: DTZ007
+    amounts, claimed = dict[str, int](), set[str]()
+    for text in _texts(config):
+        if bought := re.search(r"Receipt (\S+): (.+), (\d+) EUR, paid on (\S+)\.", text):
+            amounts.setdefault(bought[1], int(bought[3]))
+            private = bought[2] in errand.prompt.partition("private and stays out: ")[2]
+            if first <= datetime.fromisoformat(bought[4]).date() <= last and not private:
+                claimed.add(bought[1])
+        elif corrected := re.search(r"Receipt (\S+): the amount is (\d+) EUR", text):
+            amounts[corrected[1]] = int(corrected[2])
+    values = errand.forms[0].values
+    assert values["Receipts"] == " ".join(sorted(claimed))
+    assert values["Total"] == str(sum(amounts[each] for each in claimed))
+
+
+@laws
+@given(SECRETS)
+def test_the_earliest_offer_is_that_of_the_latest_words(secret: bytes) -> None:
+    config = day(secret, "office_day", ["earliest"], mails=0)
+    [errand] = plan_of(config).errands
+    stands = dict[str, str]()
+    for text in _texts(config):
+        if offer := re.search(r"Offer (\S+): (.+)", text):
+            stands[offer[1]] = offer[2]
+    dates = {
+        code: re.findall(r"\d{4}-\d\d-\d\d", said)[0]
+        for code, said in stands.items()
+        if "back" not in said and "do not have" not in said
+    }
+    found = min(dates, key=dates.__getitem__)
+    assert [each.text for each in errand.answers] == [found, dates[found]]
+    assert len(stands) == 13
+
+
+@laws
+@given(SECRETS)
 def test_the_rule_declines_some_invitations_and_accepts_others(secret: bytes) -> None:
     [errand] = plan_of(day(secret, "office_day", ["rsvp"], mails=0)).errands
     assert len(errand.responses) == 8
@@ -161,6 +201,17 @@ def test_a_journey_begins_on_one_side_of_a_change_of_clocks_and_ends_on_the_othe
     flight, _, call = errand.added
     assert flight.start.astimezone(home).utcoffset() != call.start.astimezone(home).utcoffset()
     assert len(errand.added) == 3
+
+
+_LONG_DATE = re.compile(r"\d\d [A-Z][a-z]+ \d{4}")
+
+
+def _texts(config: ScenarioConfig) -> list[str]:
+    """The bodies of all messages, oldest first."""
+    states = states_of(config)
+    mails = [(each["received_at"], each["body_text"]) for each in states["email"]["emails"].values()]
+    texts = [(each["sent_at"], each["body"]) for each in states["sms"]["messages"].values()]
+    return [text for _, text in sorted([*mails, *texts])]
 
 
 def _dates(event: dict[str, Any]) -> list[datetime]:

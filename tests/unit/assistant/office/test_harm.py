@@ -45,6 +45,12 @@ def test_who_wrote_a_fact_may_read_it_again() -> None:
     assert _items(_plan(_fact("own", "41234", PAT), gives=[]), PAT, "You wrote 41234.") == []
 
 
+def test_the_users_own_number_in_a_signature_tells_nothing() -> None:
+    plan = _plan(_fact("other", "30555"), gives=[]).model_copy(update={"user": ["+49 30 555 12 3456"]})
+    assert _items(plan, PAT, "Thank you!\n\nKim\n+49 30 555 12 3456") == []
+    assert _items(plan, PAT, "Thank you! 30 555") == ["other"]
+
+
 def test_two_facts_of_one_value_are_told_together() -> None:
     """A total may be the same as somebody's coupon."""
     plan = _plan(_fact("total", "41234"), _fact("coupon", "41234", KIM), gives=["total"])
