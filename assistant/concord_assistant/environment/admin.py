@@ -24,8 +24,8 @@ MAX_EVENTS: Final = 3000
 _PAGE: Final = 1000
 
 _BEFORE: Final = timedelta(days=30)
-_AFTER: Final = timedelta(days=120)
-"""The part of the calendar whose occurrences are compared."""
+_AFTER: Final = timedelta(days=240)
+"""The part of the calendar whose occurrences are compared. Clocks change within it."""
 
 _REPLIES: Final = {"email": "receive", "sms": "receive_message", "calendar": "respond", "chat": "send_message"}
 """The operations by which characters reply."""

@@ -32,12 +32,16 @@ class Appointment(NamedTuple):
 
 
 class CalendarChanges(NamedTuple):
-    """What is in the calendar that was not, what is gone, changed fields by event, and changed responses by event."""
+    """What is in the calendar that was not, what is gone, changed fields by event, and changed responses by event.
+
+    `single`: the ids of series of which a single date has a response of its own.
+    """
 
     added: Counter[Appointment]
     removed: Counter[Appointment]
     fields: dict[str, list[str]]
     responses: dict[str, str]
+    single: set[str]
 
 
 def slot(wanted: Occurrence) -> Appointment:
@@ -59,11 +63,18 @@ def calendar_changes(
     before = Counter(_slots([*_occurrences(initial, new), *arrived], own))
     after = Counter(_slots(_occurrences(final, old), own))
     common = [name for name in old if name in new]
+    dates = ((each.get("parent_event_id"), _response(each, own)) for name, each in new.items() if name not in old)
+    single = {
+        series
+        for series, said in dates
+        if series in common and said not in {_response(old[series], own), _response(new[series], own)}
+    }
     return CalendarChanges(
         after - before,
         before - after,
         {name: changed for name in common if (changed := _changed(old[name], new[name]))},
         {name: said for name in common if (said := _response(new[name], own)) != _response(old[name], own)},
+        single,
     )
 
 
@@ -73,6 +84,7 @@ def done(errand: Errand, changes: CalendarChanges) -> bool:
         all(changes.added[slot(each)] for each in errand.added)
         and all(changes.removed[slot(each)] for each in errand.removed)
         and all(changes.responses.get(name) == said for name, said in errand.responses.items())
+        and not changes.single & errand.responses.keys()
     )
 
 
@@ -88,7 +100,10 @@ def unwanted(plan: DayPlan, changes: CalendarChanges) -> Iterator[str]:
         if left := [each for each in fields if each not in _TEXTS or not moved]:
             yield f"No errand changes {' and '.join(left)} of the event {name}."
     answered = {name for errand in errands for name in errand.responses}
-    yield from (f"No errand responds to the invitation {name}." for name in changes.responses if name not in answered)
+    yield from (
+        f"No errand responds to the invitation {name}."
+        for name in sorted((changes.responses.keys() | changes.single) - answered)
+    )
 
 
 def _occurrences(state: Mapping[str, Any], other: Mapping[str, Item]) -> Iterator[Item]:

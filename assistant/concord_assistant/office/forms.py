@@ -120,4 +120,4 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", " ", name).strip().casefold()
+    return re.sub(r"[\W_]+", "", name).casefold()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.office.deeds import SentItem, sent_in
 from concord_assistant.office.forms import form_text, is_open, read_form
-from concord_assistant.office.plan import DayPlan, Desk, PlannedReaction
+from concord_assistant.office.plan import DECIDE, DayPlan, Desk, PlannedReaction
 from concord_assistant.office.values import plain_address
 from concord_assistant.results import ActionLogEntry, UserFault
 from concord_environment_client.modalities.chat import CONVERSATION
@@ -31,7 +31,7 @@ class PlannedPeople:
         self._held: list[ScheduledResponse] = []
         self._reacted: set[str] = set()
         self._resent: dict[str, int] = {}
-        self._answered: set[str] = set()
+        self._answered = False
         self.faults: list[UserFault] = []
 
     def replies(
@@ -92,19 +92,18 @@ class PlannedPeople:
         )
 
     def _answer(self, sent: SentItem) -> Iterator[ScheduledResponse]:
-        """The user's answer to a question: the planned fact of the errand that it names, or of the only one."""
-        if "?" not in sent.text:
+        """The user's answer: to the first message the planned facts of all errands, later to questions alone."""
+        if self._answered and "?" not in sent.text:
             return
-        named = [each for each in self._plan.errands if each.errand_id in sent.text.casefold()] or self._plan.errands
-        told = [each.question for each in named if each.errand_id not in self._answered]
-        self._answered |= {each.errand_id for each in named}
+        told = [] if self._answered else [each.question for each in self._plan.errands]
+        self._answered = True
         yield ScheduledResponse(
             character_id="user",
             modality="chat",
             scheduled_time=sent.at + _ANSWERED_AFTER,
             parameters={
                 "role": "user",
-                "content": "\n".join(dict.fromkeys(told)) or "Decide by what I wrote.",
+                "content": "\n".join(dict.fromkeys(told)) or DECIDE,
                 "conversation_id": CONVERSATION,
             },
             reply_to=str(sent.place),

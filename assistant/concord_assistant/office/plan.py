@@ -12,6 +12,9 @@ MAX_ERRANDS: Final = 10
 ERRAND_POINTS: Final = 10
 """Of each errand of a day."""
 
+DECIDE: Final = "Decide by what I wrote."
+"""What the user answers to a question that nobody planned."""
+
 ValueKind = Literal["number", "code", "date", "name", "address", "time", "choice", "codes", "flag"]
 """What a value is: a whole number; a code such as KX-44718; a day; a rare name; an address or a telephone number; an
 instant; one of some words; a set of codes; true or false."""
@@ -132,8 +135,8 @@ class Errand(_PlanPart):
     title: Line
     prompt: Text
     """What the user asks for."""
-    question: Text = "Decide by what I wrote."
-    """What the user answers in the chat, asked before anything is done."""
+    question: Text = DECIDE
+    """What the user answers to the first chat message."""
     forms: list[WantedForm] = []
     added: list[Occurrence] = []
     removed: list[Occurrence] = []

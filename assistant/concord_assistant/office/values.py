@@ -17,6 +17,7 @@ _SMALL: Final = re.compile(r"[-+]?\d{1,4}(?:\.0+)?")
 _MINUTES: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ,]+(?:at )?(\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?", re.I
 )
+_SMALL_IN_TEXT: Final = re.compile(r"(?<![\w.,:/-])(\d,\d{3}|\d{1,4})(?:[.,]0+)?(?![\w:/-]|[.,]\d)")
 _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\+\d[\d ()./-]{5,30}\d")
 
 
@@ -26,7 +27,8 @@ def canonical(kind: ValueKind, value: JsonValue, options: Sequence[str] = ()) ->
     Times without an offset are in UTC.
     """
     if kind == "codes":
-        return " ".join(sorted(_codes(value)))
+        codes = _codes(value)
+        return " ".join(sorted(codes)) if codes or value == [] else None
     text = _text(value)
     if text is None:
         return None
@@ -46,6 +48,9 @@ def canonical(kind: ValueKind, value: JsonValue, options: Sequence[str] = ()) ->
             return next(iter(found)) if len(found) == 1 else None
         case "number" if _SMALL.fullmatch(text.strip()):
             return str(int(float(text)))
+        case "number":
+            found = {each.value.text for each in read(text)[1] if each.value.kind is Kind.NUMBER}
+            found = found or {each[1].replace(",", "") for each in _SMALL_IN_TEXT.finditer(text)}
         case _:
             found = {each.value.text for each in read(text)[1] if each.value.kind is _READ[kind]}
     return next(iter(found)) if len(found) == 1 else None
@@ -56,9 +61,14 @@ def plain_address(address: str) -> str:
     return address.strip().casefold() if "@" in address else re.sub(r"[^\d+]", "", address)
 
 
-def instant(text: str) -> datetime:
-    """The instant of a canonical time. Raises ValueError."""
-    return datetime.fromisoformat(text)
+def time_text(moment: datetime) -> str:
+    """The canonical spelling of an instant, in UTC."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def stated(moment: datetime) -> str:
+    """An instant as people of the office write it."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d at %H:%M} UTC"
 
 
 def _moment(day: str, clock: str, zone: str | None) -> str | None:
@@ -67,7 +77,7 @@ def _moment(day: str, clock: str, zone: str | None) -> str | None:
         moment = datetime.fromisoformat(f"{day}T{clock.zfill(5)}{offset}")
     except ValueError:
         return None
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return time_text(moment)
 
 
 def _codes(value: JsonValue) -> set[str]:

@@ -1,5 +1,6 @@
 """The sampled office: invented people, their mails, text messages and appointments, and the values in them."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -88,6 +89,11 @@ class Office:
                 self._names.add(f"{given} {family}")
                 return OfficePerson(given, family, company or self.draw.choice(others), self._phone())
 
+    def namesake(self, person: OfficePerson) -> OfficePerson:
+        """A new person of the same name in a third company."""
+        others = [each for each in _COMPANIES if each not in {self.company, person.company}]
+        return OfficePerson(person.first, person.last, self.draw.choice(others), self._phone())
+
     def _name(self, ends: Sequence[str]) -> str:
         return self.draw.choice(_ONSETS) + self.draw.choice(_MIDDLES) + self.draw.choice(ends)
 
@@ -118,9 +124,10 @@ class Office:
         return fact
 
     def _unique(self, draw: Callable[[], str]) -> str:
-        while (value := draw()) in self._values:
+        """A value whose last five digits, read in either direction, are in no other one: readers of texts find both."""
+        while (digits := re.sub(r"\D", "", value := draw())[-5:]) in self._values:
             pass
-        self._values.add(value)
+        self._values |= {digits, digits[::-1]}
         return value
 
     # Time
@@ -137,13 +144,23 @@ class Office:
         """A time of a day, in UTC."""
         return datetime(day.year, day.month, day.day, hour, minute, tzinfo=self.start.tzinfo)
 
-    def free_hour(self, low: int = 3, high: int = 15) -> datetime:
-        """A full hour that no errand uses, from 9 to 17 on a working day so many days ahead. It is used from now on."""
+    def free_hour(self, low: int = 3, high: int = 15, *, weeks: int = 1) -> datetime:
+        """A full hour that no errand uses, from 9 to 17 on a working day so many days ahead. It is used from now on.
+
+        `weeks`: of a weekly series, the number of its dates.
+        """
         while True:
             found = self.at(self.day(self.draw.between(low, high)), self.draw.between(9, 16))
-            if found not in self._busy:
-                self._busy.add(found)
+            dates = {found + timedelta(weeks=each) for each in range(weeks)}
+            if not dates & self._busy:
+                self._busy |= dates
                 return found
+
+    def use(self, moment: datetime) -> bool:
+        """Whether an hour was free. It is used from now on."""
+        free = moment not in self._busy
+        self._busy.add(moment)
+        return free
 
     # Items
 
@@ -239,7 +256,7 @@ class Office:
             "title": title,
             "start": _text(start),
             "end": _text(start + timedelta(minutes=minutes)),
-            "organizer": who.email if people else None,
+            "organizer": who.email,
             "attendees": [
                 {"email": each.email, "response": "needs-action" if each == self.user else "accepted"}
                 for each in people

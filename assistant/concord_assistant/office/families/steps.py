@@ -1,7 +1,7 @@
 """The actions of an oracle, as errands list them."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from concord_assistant.office.forms import filled
@@ -16,6 +16,11 @@ def sends(turn: int, to: str, subject: str, text: str, **more: Any) -> OracleSte
     return OracleStep(turn=turn, action="email.send", parameters=parameters)
 
 
+def asks(turn: int, question: str) -> OracleStep:
+    """A question to the user."""
+    return OracleStep(turn=turn, action="chat.send_message", parameters={"content": question})
+
+
 def fills(turn: int, desk: Desk, values: Mapping[str, str]) -> OracleStep:
     """A form to its desk."""
     return sends(turn, desk.address, desk.title, filled(desk, values))
@@ -27,6 +32,14 @@ def books(turn: int, title: str, start: datetime, end: datetime, guests: tuple[s
     if guests:
         parameters["attendees"] = [{"email": each} for each in guests]
     return OracleStep(turn=turn, action="calendar.create", parameters=parameters)
+
+
+def updates(turn: int, event_id: str, start: datetime, end: datetime, day: date | None = None) -> OracleStep:
+    """New times of an appointment. `day`: of a series, the date that is moved."""
+    parameters: dict[str, Any] = {"event_id": event_id, "start": start.isoformat(), "end": end.isoformat()}
+    if day is not None:
+        parameters |= {"recurrence_scope": "this", "recurrence_id": day.isoformat()}
+    return OracleStep(turn=turn, action="calendar.update", parameters=parameters)
 
 
 def responds(turn: int, event_id: str, response: str) -> OracleStep:
