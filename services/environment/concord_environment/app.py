@@ -21,6 +21,7 @@ from concord_environment.api import (
     holds,
     keys,
     metrics,
+    people,
     scenario,
     simulation,
     snapshots,
@@ -36,6 +37,7 @@ from concord_environment.environment import Environment
 from concord_environment.mcp import PATH, McpEndpoint
 from concord_environment.notices.bus import no_commit
 from concord_environment.notices.webhooks import Webhooks
+from concord_environment.people import PeopleRouting
 from concord_environment.persistence.middleware import CommitBeforeResponse
 from concord_environment.persistence.store import Store
 from concord_environment.persistence.writer import JournalWriter
@@ -56,6 +58,7 @@ ROUTERS = (
     calendars_router,
     access_logs.router,
     metrics.router,
+    people.router,
     webhooks.router,
     files.router,
 )
@@ -74,7 +77,7 @@ def create_app(
     environment.webhooks = Webhooks(PeerUrls(settings.allowed_peer_networks), environment.webhooks.all())
     writer = None if store is None else JournalWriter(environment, store, on_failure)
     environment.bus.commit = no_commit if writer is None else writer.commit
-    mcp = McpEndpoint(environment, settings.max_body_bytes)
+    mcp = McpEndpoint(settings.max_body_bytes)
     app = FastAPI(
         title="Concord environment",
         version=VERSION,
@@ -88,7 +91,8 @@ def create_app(
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     if writer is not None:
         app.add_middleware(CommitBeforeResponse, writer=writer)
-    app.add_middleware(AccessLogging, environment=environment)
+    app.add_middleware(AccessLogging)
+    app.add_middleware(PeopleRouting, root=environment)
     add_error_handlers(app)
     _add_routes(app, mcp)
     return app

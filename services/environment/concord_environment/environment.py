@@ -46,6 +46,8 @@ class Environment:
         self.bus = Bus()
         self.webhooks = Webhooks(PeerUrls(()))
         self.scenario_metadata: dict[str, Any] = {}
+        self.people: dict[str, Environment] = {}
+        """The further people of the process, by id."""
 
     def branch(self, branch_id: str | None) -> EnvironmentSimulation:
         """The simulation that a call addresses: the main one, or a branch. Raises NotFound."""
@@ -66,7 +68,7 @@ class Environment:
         return names
 
     def clear(self, start: datetime) -> None:
-        """Replaces the main simulation by an empty one and stops it. Forgets the revoked keys.
+        """Replaces the main simulation by an empty one and stops it. Forgets the revoked keys and all people.
 
         A second assessment in one process then gets the same ids and the same hash chain as the first. Webhooks and the
         other keys stay.
@@ -75,6 +77,7 @@ class Environment:
         self.scenario_metadata = {}
         self.lifecycle.clear()
         self.keys.forget_revoked()
+        self.people.clear()
 
     def replace(self, simulation: EnvironmentSimulation) -> None:
         """Replaces the main simulation. Deletes all branches, releases all holds."""

@@ -56,6 +56,7 @@ class _Resources(Generic[S]):
         self.weather: WeatherCalls[S] = WeatherCalls(sender)
         self.preferences: PreferencesCalls[S] = PreferencesCalls(sender)
         self.access_logs: resources.AccessLogs[S] = resources.AccessLogs(sender)
+        self.people: resources.People[S] = resources.People(sender)
         self.webhooks: resources.Webhooks[S] = resources.Webhooks(sender)
 
 

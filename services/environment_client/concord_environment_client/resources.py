@@ -92,6 +92,15 @@ class AccessLogs(Resource[S]):
     clear = Endpoint("POST", "/access-logs/clear", Json)
 
 
+class People(Resource[S]):
+    """Further people in the process, whose calls a client with the base URL `URL/people/ID` makes."""
+
+    create = Endpoint("POST", "/people", Json)
+    list_people = Endpoint("GET", "/people", Json)
+    delete = Endpoint("DELETE", "/people/{person_id}", _NOTHING)
+    advance = Endpoint("POST", "/people/advance", Json)
+
+
 class Webhooks(Resource[S]):
     """Webhooks, which receive notices over HTTP."""
 

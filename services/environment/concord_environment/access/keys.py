@@ -103,6 +103,10 @@ class KeyRegistry:
             del self._by_hash[known.secret_hash]
         return self._store(key)
 
+    def share_admin(self, other: "KeyRegistry") -> None:
+        """Makes the admin key of another registry the admin key of this one. Raises NotFound if it has none."""
+        self._store(replace(other.get(other._id(0)), key_id=self._id(0)))
+
     def create(self, name: str, permissions: Sequence[str], creator: Key, now: datetime) -> tuple[Key, str]:
         """Returns a new key and its secret. Raises Conflict, or Forbidden if `creator` lacks one of the permissions."""
         if len(self._keys) >= MAX_KEYS:

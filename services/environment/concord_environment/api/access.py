@@ -14,8 +14,8 @@ BRANCH_HEADER: Final = "X-UES-Branch"
 
 
 def environment_of(connection: HTTPConnection) -> Environment:
-    """The environment that the app serves."""
-    environment: Environment = connection.app.state.environment
+    """The environment that a call addresses: a person's, or that of the process."""
+    environment: Environment = connection.scope["environment"]
     return environment
 
 

@@ -10,6 +10,7 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
 from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, EventStatus
+from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment, TimeScale
 from concord_environment.time_advance import advance
@@ -127,16 +128,7 @@ async def advance_time(request: AdvanceRequest, environment: Served, simulation:
     A failed event does not stop the others. The response counts all events and lists the first 1000; `GET /events`
     lists all. Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused.
     """
-    progress = advance(environment, simulation, request.seconds)
-    advanced = Advanced(
-        previous_time=progress.previous,
-        current_time=progress.current,
-        time_advanced=str(progress.current - progress.previous),
-        events_executed=progress.executed,
-        events_failed=progress.failed,
-        execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
-    )
-    return unvalidated(advanced)
+    return unvalidated(advanced_of(advance(environment, simulation, request.seconds)))
 
 
 @router.post("/set", dependencies=[Depends(permitted("time:set"))])
@@ -202,6 +194,18 @@ async def set_scale(request: ScaleRequest, environment: Served, simulation: Addr
     environment.lifecycle.time_scale = request.scale
     environment.announce("time.scale_changed", time_scale=request.scale, previous_scale=before)
     return _state(environment, simulation)
+
+
+def advanced_of(progress: Progress) -> Advanced:
+    """An advance as a response."""
+    return Advanced(
+        previous_time=progress.previous,
+        current_time=progress.current,
+        time_advanced=str(progress.current - progress.previous),
+        events_executed=progress.executed,
+        events_failed=progress.failed,
+        execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
+    )
 
 
 def _detail(event: Event) -> ExecutionDetail:
