@@ -54,7 +54,7 @@ def advance_all(people: Mapping[str, Environment], seconds: float) -> tuple[dict
     """
     for environment in people.values():
         environment.lifecycle.require_moving()
-    progress = {name: advance(one, one.simulation, seconds) for name, one in people.items()}
+    progress = {name: advance(one, seconds) for name, one in people.items()}
     sent = [(name, event) for name, moved in progress.items() for event in moved.events if _is_sent(event)]
     sent.sort(key=lambda each: each[1].scheduled_time)
     return progress, [delivery for name, event in sent for delivery in _deliver(people, name, event)]
@@ -76,7 +76,7 @@ def _deliver(people: Mapping[str, Environment], sender: str, event: Event) -> It
         given = {"message_id": None if sent_id in mailbox.emails else sent_id, "sent_at": event.executed_at}
         received = ReceiveEmail.model_validate({**copy, **given})
         arrived = simulation.act(Submission(received, simulation.now, metadata={"sent_by_person": sender}))
-        environment.publish([arrived], simulation)
+        environment.publish([arrived])
         yield Delivery(sender, receiver, sent_id, received.message_id or simulation.first_row_id(arrived))
 
 

@@ -18,7 +18,7 @@ from concord_environment.modalities.email.requests import AddLabel, Move
 from concord_environment.modalities.email.views import EMAIL_VIEWS, EmailStateView
 from concord_environment.modalities.json_parts import JsonPart, json_of
 from concord_environment.modalities.modality import StatePage
-from tests.unit.environment.worlds import USER, delete, mail, new_simulation, note_to_self, read, star
+from tests.unit.environment.worlds import USER, copy_of, delete, mail, new_simulation, note_to_self, read, star
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
@@ -65,7 +65,7 @@ def test_what_is_kept_from_one_read_to_the_next_never_shows_what_was_before(step
             with suppress(Conflict):  # a mail with the same id
                 simulation.act(Submission(step, simulation.now))
         world, now, page = simulation.world, simulation.now, StatePage()
-        anew = world.fork()
+        anew = copy_of(world)
         state = EMAIL_VIEWS.state(world, now, page)
         assert state == EMAIL_VIEWS.state(anew, now, page)
         assert EMAIL_VIEWS.answer(world, now, EmailQuery()) == EMAIL_VIEWS.answer(anew, now, EmailQuery())

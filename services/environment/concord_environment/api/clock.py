@@ -122,25 +122,25 @@ async def read_time(environment: Served, simulation: Addressed) -> TimeState:
 
 
 @router.post("/advance", response_model=Advanced, dependencies=[Depends(permitted("time:advance"))])
-async def advance_time(request: AdvanceRequest, environment: Served, simulation: Addressed) -> Response:
+async def advance_time(request: AdvanceRequest, environment: Served) -> Response:
     """Advances the clock by simulated seconds and executes all events due in (now, now + seconds], each at its time.
 
     A failed event does not stop the others. The response counts all events and lists the first 1000; `GET /events`
-    lists all. Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused.
+    lists all. Responds with 409 if the simulation is stopped, and with 400 if it is paused.
     """
-    return unvalidated(advanced_of(advance(environment, simulation, request.seconds)))
+    return unvalidated(advanced_of(advance(environment, request.seconds)))
 
 
 @router.post("/set", dependencies=[Depends(permitted("time:set"))])
 async def set_time(request: SetRequest, environment: Served, simulation: Addressed) -> TimeSet:
     """Sets the clock to a later time without executing events. Events due by then are skipped.
 
-    Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused or the time is in the past.
+    Responds with 409 if the simulation is stopped, and with 400 if it is paused or the time is in the past.
     """
     environment.lifecycle.require_moving()
     previous = simulation.now
     skipped = simulation.jump(request.target_time)
-    environment.publish(skipped, simulation)
+    environment.publish(skipped)
     environment.announce("time.set", current_time=simulation.now.isoformat(), previous_time=previous.isoformat())
     return TimeSet(previous_time=previous, current_time=simulation.now, skipped_events=len(skipped), executed_events=0)
 
@@ -149,12 +149,12 @@ async def set_time(request: SetRequest, environment: Served, simulation: Address
 async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
     """Moves the clock to the time of the next pending event, and executes all events due at that time.
 
-    Responds with 404 if no event is pending, with 409 if the simulation is stopped or on hold, and with 400 if it is
+    Responds with 404 if no event is pending, with 409 if the simulation is stopped, and with 400 if it is
     paused.
     """
     environment.lifecycle.require_moving()
     progress = simulation.skip_to_next()
-    environment.publish(progress.events, simulation)
+    environment.publish(progress.events)
     environment.announce(
         "time.skipped",
         current_time=progress.current.isoformat(),

@@ -1,4 +1,4 @@
-"""`/metrics`: Prometheus metrics of the process, its calls and its main simulation."""
+"""`/metrics`: Prometheus metrics of the process, its calls and its simulation."""
 
 from collections.abc import Iterator
 
@@ -29,13 +29,10 @@ class _EnvironmentMetrics(Collector):
         for status, count in sorted(self._environment.access_log.totals.items()):
             calls.add_metric([str(status)], count)
         yield calls
-        events = GaugeMetricFamily("concord_environment_events", "Events of the main simulation.", labels=["status"])
+        events = GaugeMetricFamily("concord_environment_events", "Events of the simulation.", labels=["status"])
         for event_status in EventStatus:
             events.add_metric([event_status.value], self._environment.simulation.count(event_status))
         yield events
-        yield GaugeMetricFamily(
-            "concord_environment_branches", "Branches of the simulation.", value=len(self._environment.branches)
-        )
 
 
 # The number of pending events would tell an assistant that something is about to happen, so a key is needed.

@@ -11,10 +11,8 @@ from fastapi import Depends, Query, Request, Response
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import (
-    BRANCH_HEADER,
     Addressed,
     Served,
-    addressed,
     environment_of,
     is_of_ues_0_1,
     permitted,
@@ -104,7 +102,7 @@ def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
 
     async def respond(call: Request) -> Response:
         await permission(call)
-        return await query(await addressed(call, call.headers.get(BRANCH_HEADER)), await body_of(call, query_type))
+        return await query(environment_of(call).simulation, await body_of(call, query_type))
 
     router.add_api_route(
         "/query",
@@ -124,20 +122,14 @@ def _add_action(router: PrefixRouter, implementation: AnyImplementation) -> None
     operation = implementation.operation
     permission = permitted(operation.permission)
 
-    async def act(
-        request: request_type,
-        environment: Served,
-        simulation: Addressed,
-        caller: Annotated[Key, Depends(permission)],
-    ) -> Response:
+    async def act(request: request_type, environment: Served, caller: Annotated[Key, Depends(permission)]) -> Response:
         action: Action = request
-        event = environment.submit(simulation, caller, action)
-        return unvalidated(action_response(simulation, event))
+        event = environment.submit(caller, action)
+        return unvalidated(action_response(environment.simulation, event))
 
     async def respond(call: Request) -> Response:
         caller = await permission(call)
-        simulation = await addressed(call, call.headers.get(BRANCH_HEADER))
-        return await act(await body_of(call, request_type), environment_of(call), simulation, caller)
+        return await act(await body_of(call, request_type), environment_of(call), caller)
 
     router.add_api_route(
         f"/{operation.route}",

@@ -175,7 +175,7 @@ async def status(environment: Served, simulation: Addressed) -> Status:
 
 @router.post("/reset", dependencies=[Depends(permitted("simulation:reset"))])
 async def reset(environment: Served, simulation: Addressed, request: ResetRequest | None = None) -> ResetDone:
-    """Resets the state to the time when the simulation was last loaded or cleared. Stops it, and releases all holds.
+    """Resets the state to the time when the simulation was last loaded or cleared. Stops it.
 
     The clock stays, and every event is pending again, whether it was executed, skipped or cancelled. With `rewind`,
     clock and events are reset too: events that were created since then are gone.
@@ -183,7 +183,6 @@ async def reset(environment: Served, simulation: Addressed, request: ResetReques
     before = len(simulation.events)
     undone = simulation.rewind() if request and request.rewind else simulation.reset()
     environment.lifecycle.stop()
-    environment.lifecycle.release_all()
     environment.announce("simulation.reset")
     return ResetDone(
         status="reset",
@@ -196,9 +195,9 @@ async def reset(environment: Served, simulation: Addressed, request: ResetReques
 
 @router.post("/clear", dependencies=[Depends(permitted("simulation:clear"))])
 async def clear(environment: Served, request: ClearRequest | None = None) -> Cleared:
-    """Stops the simulation, and deletes all events, the state of all modalities, holds, branches and revoked keys.
+    """Stops the simulation, and deletes all events, the state of all modalities, the people and the revoked keys.
 
-    The other keys and the webhooks stay. After this call, the same calls give the same ids and the same hash chain.
+    The other keys stay. After this call, the same calls give the same ids and the same hash chain.
     Responds with 400 if `reset_time_to` is not a time.
     """
     before = environment.simulation

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 
 from concord_environment.api.access import environment_of
-from concord_environment.core.faults import NotCommitted
 from concord_environment.environment import Environment
 from concord_environment.notices.bus import Notice, Subscription
 
@@ -75,10 +74,7 @@ async def _listen(socket: WebSocket, environment: Environment, subscription: Sub
 
 async def _send(socket: WebSocket, subscription: Subscription, admitted: Callable[[], bool]) -> None:
     while True:
-        try:
-            notice = await subscription.next()
-        except NotCommitted:
-            return
+        notice = await subscription.next()
         if not admitted():
             await socket.close(code=REFUSED, reason="the key was revoked")
             return

@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
 from concord_environment.core.order import IndexValues, Order, SortKey, SortKeys
-from concord_environment.core.write_set import WriteSet
 
 Row = TypeVar("Row")
 T = TypeVar("T")
@@ -31,7 +30,7 @@ class Change(NamedTuple):
 
 @cache
 def _adapter(row: type[Row]) -> TypeAdapter[Row]:
-    # Every fork creates new tables, and building an adapter takes far longer than filling a small table.
+    # Every world has new tables, and building an adapter takes far longer than filling a small table.
     return TypeAdapter(row)
 
 
@@ -62,8 +61,6 @@ class Table(Generic[Row]):
         self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
         self.digest = digest or self.adapter.dump_json
         """Gives the part of a row that enters the hash chain."""
-        self.write_set: WriteSet | None = None
-        """Collects the keys of this table's writes, if set."""
         self._rows: dict[str, Row] = {}
         self._order = Order(self._rows, order, indexes, kind)
         self._unapplied = self._order.unapplied
@@ -92,10 +89,6 @@ class Table(Generic[Row]):
     def items(self) -> Iterator[tuple[str, Row]]:
         """Keys and rows, in order."""
         return ((sort_key[-1], self._rows[sort_key[-1]]) for sort_key in self._order.sort_keys())
-
-    def copy(self) -> dict[str, Row]:
-        """Keys and rows, in the order of their first writing, as lookups list them. Needs no sorting."""
-        return self._rows.copy()
 
     def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows, in order."""
@@ -174,8 +167,6 @@ class Table(Generic[Row]):
         elif before is not None:
             del self._rows[key]
         self._unapplied.setdefault(key, before)
-        if self.write_set is not None:
-            self.write_set.add(self.name, key)
         self._texts.pop(key, None)
         for found, derived, values_of in self._lookups:
             was = () if before is None else values_of(before)

@@ -117,7 +117,7 @@ def _query_tool(modality: AnyModality) -> EnvironmentTool:
 
 def _action_tool(implementation: AnyImplementation) -> EnvironmentTool:
     def run(environment: Environment, key: Key, arguments: Any) -> BaseModel:  # noqa: ANN401 - the operation's request
-        event = environment.submit(environment.simulation, key, arguments)
+        event = environment.submit(key, arguments)
         return action_response(environment.simulation, event)
 
     operation, request = implementation.operation, implementation.request

@@ -238,7 +238,7 @@ def _no_inconsistencies(state: State) -> Iterable[str]:  # noqa: ARG001 - one si
 
 @dataclass(frozen=True, slots=True)
 class Modality(Generic[S]):
-    """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
+    """One modality. The service derives its routes, MCP tools, permissions and scenario documents.
 
     `calls` declares its operations, each of which has one of the `implementations`. `description` is a noun phrase for
     the content of the state, as in "Returns the user's mailbox". An event without an operation in its data has the

@@ -1,1 +1,1 @@
-"""Publish and subscribe: notices of events, delivered over web sockets and webhooks."""
+"""Publish and subscribe: notices of events, delivered over web sockets."""

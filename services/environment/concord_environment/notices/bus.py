@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,19 +31,10 @@ def matches(patterns: Sequence[str] | None, kind: str) -> bool:
     )
 
 
-Commit = Callable[[], Awaitable[None]]
-"""Returns when all changes so far are on the disk. Raises NotCommitted if they cannot be written."""
-
-
-async def no_commit() -> None:
-    """The commit of an environment that is not written to a disk: returns at once."""
-
-
 class Subscription:
     """One subscriber's queue. `patterns` selects its notices as in `matches`."""
 
-    def __init__(self, commit: Commit) -> None:
-        self._commit = commit
+    def __init__(self) -> None:
         self.patterns: list[str] | None = None
         self._queue: deque[Notice] = deque()
         self._dropped = 0
@@ -60,14 +51,10 @@ class Subscription:
         self._filled.set()
 
     async def next(self) -> Notice:
-        """Waits for the next notice, and until the change behind it is committed. Raises NotCommitted.
-
-        After drops, the next notice carries their number.
-        """
+        """Waits for the next notice. After drops, the next notice carries their number."""
         while not self._queue:
             self._filled.clear()
             await self._filled.wait()
-        await self._commit()
         if self._dropped:
             count, self._dropped = self._dropped, 0
             return Notice(DROPPED, {"count": count}, self._queue[0].timestamp)
@@ -78,8 +65,6 @@ class Bus:
     """Distributes notices to subscriptions."""
 
     def __init__(self) -> None:
-        self.commit: Commit = no_commit
-        """Runs before a subscriber gets a notice."""
         self._subscriptions: list[Subscription] = []
 
     @property
@@ -96,7 +81,7 @@ class Bus:
     @contextmanager
     def subscribe(self) -> Iterator[Subscription]:
         """A subscription within the context."""
-        subscription = Subscription(self.commit)
+        subscription = Subscription()
         self._subscriptions.append(subscription)
         try:
             yield subscription
