@@ -22,7 +22,6 @@ from concord_environment.api import (
     people,
     scenario,
     simulation,
-    socket,
 )
 from concord_environment.api import (
     environment as environment_routes,
@@ -89,7 +88,6 @@ def _add_routes(app: FastAPI, mcp: McpEndpoint) -> None:
     # The router tries them in order, and most calls are to the modalities.
     for router in (*modality_routes(), *ROUTERS):
         app.include_router(router, responses=RESPONSES)
-    app.include_router(socket.router)
     app.router.routes.append(Route(PATH, endpoint=mcp))
 
 

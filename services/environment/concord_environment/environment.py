@@ -17,7 +17,6 @@ from concord_environment.core.world import Terms
 from concord_environment.lifecycle import Lifecycle
 from concord_environment.modalities.registry import apply, implementation_of
 from concord_environment.modalities.world import EnvironmentWorld
-from concord_environment.notices.bus import Bus, Notice
 
 START: Final = datetime(2026, 1, 1, 9, tzinfo=UTC)
 """The default start of a simulation. It does not depend on the wall clock, so runs can be compared."""
@@ -31,7 +30,7 @@ EnvironmentSimulation = Simulation[EnvironmentWorld]
 
 
 class Environment:
-    """One user's environment: simulation, keys, lifecycle, access log and message bus, and the other people's."""
+    """One user's environment: simulation, keys, lifecycle and access log, and the other people's."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -39,7 +38,6 @@ class Environment:
         self.keys = KeyRegistry(seed)
         self.lifecycle = Lifecycle()
         self.access_log = AccessLog()
-        self.bus = Bus()
         self.scenario_metadata: dict[str, Any] = {}
         self.people: dict[str, Environment] = {}
         """The further people of the process, by id."""
@@ -75,9 +73,7 @@ class Environment:
         if submission.due > simulation.now:
             return self.schedule([submission])[0]
         if caller.may(CONTROL):
-            event = simulation.act(submission)
-            self.publish([event])
-            return event
+            return simulation.act(submission)
         ignored = simulation.check(submission.action)
         if ignored:
             metadata = {**submission.metadata, IGNORED: list(ignored)}
@@ -107,18 +103,7 @@ class Environment:
         """Schedules authorised actions. Raises Conflict if too many events would be pending."""
         if self.simulation.count(EventStatus.PENDING) + len(submissions) > MAX_PENDING:
             raise Conflict(f"more than {MAX_PENDING} events would be pending")
-        events = self.simulation.schedule(submissions)
-        self.publish(events)
-        return events
-
-    def publish(self, events: Sequence[Event]) -> None:
-        """Publishes the outcome of events."""
-        if self.bus.has_subscribers:
-            self.bus.publish([notice for event in events for notice in _notices(event)])
-
-    def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
-        """Publishes a notice that is not about an event."""
-        self.bus.publish([Notice(kind, data, self.simulation.now)])
+        return self.simulation.schedule(submissions)
 
 
 def new_simulation(seed: int, start: datetime = START) -> EnvironmentSimulation:
@@ -130,14 +115,3 @@ def _arrival(action: Action) -> datetime | None:
     """A message's `sent_at`. A time later than now schedules the message."""
     sent_at = getattr(action, "sent_at", None)
     return sent_at if isinstance(sent_at, datetime) else None
-
-
-def _notices(event: Event) -> list[Notice]:
-    at = event.executed_at or event.created_at
-    stage = "scheduled" if event.status is EventStatus.PENDING else str(event.status)
-    data = {"event_id": event.event_id, "modality": event.modality, "agent_id": event.agent_id}
-    times = {"status": str(event.status), "scheduled_time": event.scheduled_time.isoformat()}
-    notices = [Notice(f"event.{stage}", {**data, **times}, at)]
-    if event.status is EventStatus.EXECUTED:
-        notices.append(Notice(implementation_of(event.action).operation.notice, data, at))
-    return notices

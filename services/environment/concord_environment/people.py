@@ -76,7 +76,6 @@ def _deliver(people: Mapping[str, Environment], sender: str, event: Event) -> It
         given = {"message_id": None if sent_id in mailbox.emails else sent_id, "sent_at": event.executed_at}
         received = ReceiveEmail.model_validate({**copy, **given})
         arrived = simulation.act(Submission(received, simulation.now, metadata={"sent_by_person": sender}))
-        environment.publish([arrived])
         yield Delivery(sender, receiver, sent_id, received.message_id or simulation.first_row_id(arrived))
 
 
@@ -94,7 +93,7 @@ class PeopleRouting:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forwards a call to the person's environment, or to the root's. Responds with 404 for an unknown person."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         path: str = scope["path"]
@@ -104,7 +103,5 @@ class PeopleRouting:
         elif person_id in self._root.people and rest.partition("/")[0] != "people":
             environment = self._root.people[person_id]
             await self._app({**scope, "path": f"/{rest}", "environment": environment}, receive, send)
-        elif scope["type"] == "http":
-            await JSONResponse({"detail": f"there is no {path[:200]}"}, 404)(scope, receive, send)
         else:
-            await send({"type": "websocket.close", "code": 4404})
+            await JSONResponse({"detail": f"there is no {path[:200]}"}, 404)(scope, receive, send)

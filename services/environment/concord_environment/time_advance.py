@@ -15,7 +15,7 @@ PERIOD_S: Final = 0.1
 
 
 def advance(environment: Environment, seconds: float) -> Progress:
-    """Advances the simulation and notifies subscribers.
+    """Advances the simulation.
 
     Raises Conflict or BadRequest if time cannot move, Invalid if the advance leads beyond 2200.
     """
@@ -24,16 +24,7 @@ def advance(environment: Environment, seconds: float) -> Progress:
     microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))
     if simulation.clock + microseconds >= to_us(LATEST):
         raise Invalid("seconds: leads beyond the year 2200")
-    progress = simulation.advance(max(1, microseconds))
-    environment.publish(progress.events)
-    environment.announce(
-        "time.advanced",
-        current_time=progress.current.isoformat(),
-        previous_time=progress.previous.isoformat(),
-        delta_seconds=seconds,
-        events_executed=progress.executed,
-    )
-    return progress
+    return simulation.advance(max(1, microseconds))
 
 
 async def follow_wall_clock(environment: Environment) -> None:

@@ -47,7 +47,7 @@ class MoodCalls(ModalityCalls[S]):
 
     get_state = StateCall("/mood/state", Json)
     query = QueryCall("/mood/query", Json, Tool("Finds the moods with one feeling.", {"feeling": TEXT}))
-    feel = Operation("/mood/feel", "feel", "mood.felt", CREATES, Tool("Adds a mood.", {"feeling": TEXT}))
+    feel = Operation("/mood/feel", "feel", CREATES, Tool("Adds a mood.", {"feeling": TEXT}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.events import MAX_BATCH, EventRequest, submission_of
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, Submission
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
@@ -70,7 +69,7 @@ class BatchCheck(BaseModel):
     events: list[CheckedItem]
 
 
-router = PrefixRouter(prefix="/events", tags=["events"])
+router = APIRouter(prefix="/events", tags=["events"])
 
 
 @router.post(

@@ -3,12 +3,11 @@
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
@@ -101,7 +100,7 @@ class ScaleRequest(BaseModel):
     scale: TimeScale
 
 
-router = PrefixRouter(prefix="/simulator/time", tags=["time"])
+router = APIRouter(prefix="/simulator/time", tags=["time"])
 
 
 def _state(environment: Environment, simulation: EnvironmentSimulation) -> TimeState:
@@ -140,8 +139,6 @@ async def set_time(request: SetRequest, environment: Served, simulation: Address
     environment.lifecycle.require_moving()
     previous = simulation.now
     skipped = simulation.jump(request.target_time)
-    environment.publish(skipped)
-    environment.announce("time.set", current_time=simulation.now.isoformat(), previous_time=previous.isoformat())
     return TimeSet(previous_time=previous, current_time=simulation.now, skipped_events=len(skipped), executed_events=0)
 
 
@@ -154,13 +151,6 @@ async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
     """
     environment.lifecycle.require_moving()
     progress = simulation.skip_to_next()
-    environment.publish(progress.events)
-    environment.announce(
-        "time.skipped",
-        current_time=progress.current.isoformat(),
-        previous_time=progress.previous.isoformat(),
-        events_executed=progress.executed,
-    )
     following = simulation.next_event()
     return Skipped(
         previous_time=progress.previous,
@@ -175,7 +165,6 @@ async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
 async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
     """Pauses the clock. Until `POST /simulator/time/resume`, calls that move time respond with 400."""
     environment.lifecycle.is_paused = True
-    environment.announce("time.paused", current_time=simulation.now.isoformat())
     return PauseState(message="time is paused", current_time=simulation.now, is_paused=True)
 
 
@@ -183,16 +172,13 @@ async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
 async def resume_time(environment: Served, simulation: Addressed) -> PauseState:
     """Resumes the clock after a pause."""
     environment.lifecycle.is_paused = False
-    environment.announce("time.resumed", current_time=simulation.now.isoformat())
     return PauseState(message="time can move", current_time=simulation.now, is_paused=False)
 
 
 @router.post("/set-scale", dependencies=[Depends(permitted("time:scale"))])
 async def set_scale(request: ScaleRequest, environment: Served, simulation: Addressed) -> TimeState:
     """Sets the speed of the clock for `auto_advance`."""
-    before = environment.lifecycle.time_scale
     environment.lifecycle.time_scale = request.scale
-    environment.announce("time.scale_changed", time_scale=request.scale, previous_scale=before)
     return _state(environment, simulation)
 
 

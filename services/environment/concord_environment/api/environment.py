@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from fastapi import Depends, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from concord_environment.api.access import Addressed, identify, permitted
 from concord_environment.api.responses import unvalidated
-from concord_environment.api.routing import PrefixRouter, body_of
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import Invalid, NotFound
 from concord_environment.environment import EnvironmentSimulation
@@ -67,7 +67,7 @@ class Validation(BaseModel):
     checked_at: datetime
 
 
-router = PrefixRouter(prefix="/environment", tags=["environment"])
+router = APIRouter(prefix="/environment", tags=["environment"])
 
 
 @router.get(
@@ -160,7 +160,10 @@ async def query_modality(name: str, call: Request, simulation: Addressed) -> Res
     """The answer to a query of a modality, as UES 0.1 has it. Later versions have `/{name}/query` instead."""
     modality = _modality(name)
     identify(call).require(modality.calls.query_permission())
-    query = await body_of(call, modality.views.query_type)
+    try:
+        query = modality.views.query_type.model_validate_json(await call.body())
+    except ValidationError as error:
+        raise RequestValidationError([{**field, "loc": ("body", *field["loc"])} for field in error.errors()]) from error
     fields = json_fields({"modality_type": name, "query": query.model_dump(mode="json", exclude_unset=True)})
     return unvalidated(json_of({**fields, "results": modality.views.answer(simulation.world, simulation.now, query)}))
 

@@ -5,13 +5,12 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import EventView, event_view, whole_event_view
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import DEFAULT_PRIORITY, MAX_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import BadRequest, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
@@ -74,7 +73,7 @@ class Cancellation(BaseModel):
     event_id: str
 
 
-router = PrefixRouter(prefix="/events", tags=["events"])
+router = APIRouter(prefix="/events", tags=["events"])
 
 
 @router.get("", dependencies=[Depends(permitted("events:list"))])
@@ -217,7 +216,7 @@ async def read_event(event_id: str, simulation: Addressed) -> EventView:
 
 
 @router.delete("/{event_id}", dependencies=[Depends(permitted("events:delete"))])
-async def cancel_event(event_id: str, environment: Served, simulation: Addressed) -> Cancellation:
+async def cancel_event(event_id: str, simulation: Addressed) -> Cancellation:
     """Cancels a pending event. Responds with 404 if it does not exist, and with 400 if it is not pending."""
-    environment.publish([simulation.cancel(event_id)])
+    simulation.cancel(event_id)
     return Cancellation(cancelled=True, event_id=event_id)

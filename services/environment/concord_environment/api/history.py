@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.clock import from_us
 from concord_environment.core.steps import Step, StepKind
 from concord_environment.environment import EnvironmentSimulation
@@ -75,7 +74,7 @@ class Redone(BaseModel):
     message: str | None
 
 
-router = PrefixRouter(prefix="/simulation", tags=["simulation"])
+router = APIRouter(prefix="/simulation", tags=["simulation"])
 
 
 @router.post("/undo", dependencies=[Depends(permitted("simulation:undo"))])
@@ -89,7 +88,6 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
     count = request.count if request else 1
     links = _links(simulation, -min(count, MAX_STEPS), None)
     steps = simulation.undo(count)
-    environment.announce("undo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Undone(
         undone_count=len(steps),
@@ -111,7 +109,6 @@ async def redo(environment: Served, simulation: Addressed, request: CountRequest
     environment.lifecycle.require_running()
     steps = simulation.redo(request.count if request else 1)
     first = len(simulation.history.steps) - len(steps)
-    environment.announce("redo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Redone(
         redone_count=len(steps),

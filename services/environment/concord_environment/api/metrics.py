@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from concord.service.probes import process_metrics
 from concord_environment.api.access import Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment
 
-router = PrefixRouter(prefix="/metrics", tags=["metrics"])
+router = APIRouter(prefix="/metrics", tags=["metrics"])
 
 _PROCESS = process_metrics()
 

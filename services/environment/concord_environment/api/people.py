@@ -3,12 +3,11 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.api.clock import Advanced, AdvanceRequest, advanced_of
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.faults import NotFound
 from concord_environment.people import PREFIX, add_person, advance_all
 
@@ -49,7 +48,7 @@ class RoundAdvanced(BaseModel):
     delivered: list[DeliveredEmail]
 
 
-router = PrefixRouter(prefix="/people", tags=["people"])
+router = APIRouter(prefix="/people", tags=["people"])
 
 
 @router.post("", status_code=201, dependencies=[Depends(permitted("people:create"))])

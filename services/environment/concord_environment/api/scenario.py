@@ -2,11 +2,10 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Line
@@ -84,7 +83,7 @@ class EventsImport(_Import):
     merge: bool = False
 
 
-router = PrefixRouter(prefix="/scenario", tags=["scenario"])
+router = APIRouter(prefix="/scenario", tags=["scenario"])
 _exports = [Depends(permitted("scenario:export"))]
 _imports = [Depends(permitted("scenario:import"))]
 
@@ -197,7 +196,6 @@ def _loaded(environment: Environment, loaded: LoadedScenario, document: Environm
     """Serves a loaded scenario. Returns the fields of an `ImportReport`."""
     environment.simulation = loaded.simulation
     environment.lifecycle.time_scale = document.time_state.time_scale
-    environment.announce("simulation.loaded")
     warnings = [f"skipped the unknown modality {name}" for name in loaded.skipped]
     return {
         "success": True,

@@ -4,11 +4,10 @@ from datetime import datetime
 from typing import Annotated, Final
 from uuid import NAMESPACE_URL, uuid5
 
-from fastapi import Depends
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import BadRequest
 from concord_environment.environment import Environment
@@ -103,7 +102,7 @@ class Cleared(BaseModel):
     current_time: datetime
 
 
-router = PrefixRouter(prefix="/simulation", tags=["simulation"])
+router = APIRouter(prefix="/simulation", tags=["simulation"])
 
 
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(Moment)
@@ -127,23 +126,19 @@ async def start(environment: Served, request: StartRequest) -> Started:
     Responds with 409 if the simulation is running.
     """
     environment.lifecycle.start(auto_advance=request.auto_advance, time_scale=request.time_scale)
-    started = Started(
+    return Started(
         simulation_id=_simulation_id(environment),
         status="running",
         current_time=environment.simulation.now,
         auto_advance=request.auto_advance,
         time_scale=request.time_scale if request.auto_advance else None,
     )
-    environment.announce("simulation.started", **started.model_dump(mode="json"))
-    return started
 
 
 @router.post("/stop", dependencies=[Depends(permitted("simulation:stop"))])
 async def stop(environment: Served) -> Stopped:
     """Stops the simulation: time no longer moves, and state and events stay. Has no effect on a stopped simulation."""
     was_running, simulation = environment.lifecycle.stop(), environment.simulation
-    if was_running:
-        environment.announce("simulation.stopped", simulation_id=_simulation_id(environment))
     return Stopped(
         simulation_id=_simulation_id(environment),
         status="stopped",
@@ -183,7 +178,6 @@ async def reset(environment: Served, simulation: Addressed, request: ResetReques
     before = len(simulation.events)
     undone = simulation.rewind() if request and request.rewind else simulation.reset()
     environment.lifecycle.stop()
-    environment.announce("simulation.reset")
     return ResetDone(
         status="reset",
         message=f"the state is reset; it is {simulation.now.isoformat()}",
@@ -203,7 +197,6 @@ async def clear(environment: Served, request: ClearRequest | None = None) -> Cle
     before = environment.simulation
     moment = _moment(request.reset_time_to) if request and request.reset_time_to is not None else None
     environment.clear(moment or before.now)
-    environment.announce("simulation.cleared")
     return Cleared(
         status="cleared",
         events_removed=len(before.events),
