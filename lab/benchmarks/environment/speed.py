@@ -11,6 +11,7 @@ from concord_environment.core.simulation import Simulation
 from concord_environment.environment import new_simulation
 from concord_environment.gc_thresholds import raise_gc_thresholds
 from concord_environment.modalities.calendar.requests import CreateEvent
+from concord_environment.modalities.email import MODALITY
 from concord_environment.modalities.email.queries import EmailQuery
 from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
 from concord_environment.modalities.email.views import EMAIL_VIEWS
@@ -152,8 +153,8 @@ def _at_size(size: int) -> Sequence[str]:
         f"{size:,}",
         _each(lambda: simulation.act(Submission(_mail(next(numbers)), simulation.now))),
         _each(lambda: simulation.act(Submission(MarkRead(message_id="m1@example.com"), simulation.now))),
-        _each(lambda: EMAIL_VIEWS.answer(world, simulation.now, by_sender), 5),
-        _each(lambda: EMAIL_VIEWS.answer(world, simulation.now, unread), 5),
+        _each(lambda: MODALITY.answer(world, simulation.now, by_sender), 5),
+        _each(lambda: MODALITY.answer(world, simulation.now, unread), 5),
         _each(lambda: EMAIL_VIEWS.state(world, simulation.now, StatePage(limit=20))),
     )
 

@@ -94,7 +94,7 @@ def _add_query(router: APIRouter, modality: AnyModality) -> None:
     query_type: Any = views.query_type
 
     async def query(simulation: Addressed, request: query_type) -> Response:
-        return unvalidated(views.answer(simulation.world, simulation.now, request))
+        return unvalidated(modality.answer(simulation.world, simulation.now, request))
 
     router.add_api_route(
         "/query",
