@@ -144,10 +144,8 @@ class EmailState:
                 "flag": _flags,
             },
             lookups={
-                "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
-                "subject_text": lambda email: (email.subject.casefold(),),
                 # The ids in References and In-Reply-To. A referenced email may arrive after the reply.
                 "referenced": _referenced,
             },
