@@ -23,7 +23,7 @@ RUN apt-get update \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
     && useradd --uid 1000 --no-create-home --home-dir /srv/concord concord \
-    && install --directory --owner concord /srv/concord /srv/concord/state
+    && install --directory --owner concord /srv/concord
 WORKDIR /srv/concord
 COPY --from=builder /opt/concord /opt/concord
 ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1

@@ -41,7 +41,7 @@ SECTIONS: Final[Mapping[str, Section]] = {
     "bystander": Section("gateway.bystander", "an assessment beside neighbours that take all they may"),
     "workers": Section("gateway.workers", "trials a second with 1, 2 and 4 workers; a judge that computes"),
     "scaling": Section("gateway.scaling", "CPU and bytes of an assessment, a trial and a step, by service"),
-    "environment": Section("environment.speed", "advances, calls over HTTP, whole states, the journal"),
+    "environment": Section("environment.speed", "advances, calls over HTTP, whole states"),
     "defences": Section("scores.defences", "what attacks on the judge gain, by defence"),
     "power": Section("scores.power", "the pairs that `concord gate` needs, and its false alarms"),
     "detectable": Section("scores.detectable", "the differences that the shipped manifests show"),

@@ -51,7 +51,7 @@ def variables_of(pid: int) -> bytes:
 async def test_an_environment_has_a_key_and_no_other_secret_and_is_gone_after_a_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("REDIS_URL", "CONCORD_API_KEYS", "AGENTBEATS_LLM_API_KEY", "CONCORD_SNAPSHOT_FILE"):
+    for name in ("REDIS_URL", "CONCORD_API_KEYS", "AGENTBEATS_LLM_API_KEY"):
         monkeypatch.setenv(name, "redis://:secret@host/0")
     server = UESServerManager(command=(sys.executable, "-c", NOISY_ENVIRONMENT))
     await server.start()

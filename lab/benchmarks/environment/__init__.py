@@ -1,1 +1,1 @@
-"""The environment: advances, calls over HTTP, whole states and the journal."""
+"""The environment: advances, calls over HTTP, and whole states."""

@@ -13,7 +13,6 @@ from concord_environment.app import create_app
 from concord_environment.core.simulation import Simulation
 from concord_environment.environment import Environment
 from concord_environment.modalities.world import EnvironmentWorld
-from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from concord_environment_client import UESClient
 
@@ -21,17 +20,14 @@ START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 
 @contextmanager
-def served(
-    simulation: Simulation[EnvironmentWorld], store: Store | None = None
-) -> Iterator[tuple[UESClient, UESClient]]:
-    """An admin's and an agent's client of a running simulation, with a journal if there is a store."""
-    environment, secret = Environment(0, simulation), secrets.token_hex(32)
+def served(simulation: Simulation[EnvironmentWorld]) -> Iterator[tuple[UESClient, UESClient]]:
+    """An admin's and an agent's client of a running simulation."""
+    environment, secret = Environment(0), secrets.token_hex(32)
+    environment.simulation = simulation
     admin = environment.keys.set_admin(secret, START)
     permissions = ["email:state", "email:query", "email:send", "calendar:query"]
     _, agent_secret = environment.keys.create("agent", permissions, admin, START)
-    config = uvicorn.Config(
-        create_app(environment, EnvironmentSettings(), store), port=0, log_config=None, access_log=False
-    )
+    config = uvicorn.Config(create_app(environment, EnvironmentSettings()), port=0, log_config=None, access_log=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

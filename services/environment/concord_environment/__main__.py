@@ -1,6 +1,5 @@
 """`python -m concord_environment`: serves one simulated user's environment."""
 
-import signal
 import sys
 from datetime import UTC, datetime
 
@@ -10,8 +9,6 @@ from concord_environment.app import create_app
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
 from concord_environment.gc_thresholds import raise_gc_thresholds
-from concord_environment.persistence.segments import StoreError
-from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 
 DESCRIPTION = "A simulated user's email, SMS, calendar and chat. The admin key: UES_ADMIN_KEY or UES_ADMIN_KEY_FILE."
@@ -24,24 +21,15 @@ def main() -> None:
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
     raise_gc_thresholds()
     try:
-        store = None if settings.snapshot_file is None else Store(settings.snapshot_file)
-        environment = Environment(settings.seed) if store is None else store.recover(settings.seed)
+        environment = Environment(settings.seed)
         secret, made_up = settings.admin_secret()
         environment.keys.set_admin(secret, datetime.now(UTC))
-    except (Fault, StoreError, OSError) as error:
+    except (Fault, OSError) as error:
         sys.exit(f"concord_environment: {error}")
     if made_up:
         # A generated key appears nowhere else. Printed to standard output, because log collectors read standard error.
         print(f"Admin key, shown once: {secret}", flush=True)  # noqa: T201
-    app = create_app(environment, settings, store, _stop)
-    serve(app, arguments.host, arguments.port)
-    if app.state.journal_writer is not None and app.state.journal_writer.failure is not None:
-        sys.exit(f"concord_environment: {app.state.journal_writer.failure}")
-
-
-def _stop() -> None:
-    """Stops the server after the responses to open calls."""
-    signal.raise_signal(signal.SIGINT)
+    serve(create_app(environment, settings), arguments.host, arguments.port)
 
 
 if __name__ == "__main__":

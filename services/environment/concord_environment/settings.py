@@ -6,20 +6,16 @@ from typing import Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from concord.service.settings import Networks, ServiceSettings
+from concord.service.settings import ServiceSettings
 
 
 class EnvironmentSettings(ServiceSettings):
-    """`UES_ADMIN_KEY` or `UES_ADMIN_KEY_FILE`, `CONCORD_SEED`, `CONCORD_SNAPSHOT_FILE` and so on."""
+    """`UES_ADMIN_KEY` or `UES_ADMIN_KEY_FILE`, `CONCORD_SEED` and so on."""
 
     admin_key: SecretStr | None = Field(None, validation_alias="UES_ADMIN_KEY")
     admin_key_file: Path | None = Field(None, validation_alias="UES_ADMIN_KEY_FILE")
     seed: int = 0
-    snapshot_file: Path | None = None
-    """The snapshot that a restart recovers from; the journal is beside it. By default nothing is stored."""
     max_body_bytes: int = 16 * 1024 * 1024
-    allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
-    """The private networks to which webhooks may post."""
 
     @model_validator(mode="after")
     def _one_admin_key(self) -> Self:

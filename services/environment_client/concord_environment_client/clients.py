@@ -23,10 +23,8 @@ DEFAULT_URL: Final = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT_S: Final = 30.0
 
 
-def _options(base_url: str, api_key: str | None, timeout: float, branch: str | None) -> dict[str, Any]:
+def _options(base_url: str, api_key: str | None, timeout: float) -> dict[str, Any]:
     headers = {} if api_key is None else {"x-api-key": api_key}
-    if branch is not None:
-        headers["x-ues-branch"] = branch
     return {"base_url": base_url, "timeout": timeout, "headers": headers}
 
 
@@ -56,14 +54,14 @@ class _Resources(Generic[S]):
         self.weather: WeatherCalls[S] = WeatherCalls(sender)
         self.preferences: PreferencesCalls[S] = PreferencesCalls(sender)
         self.access_logs: resources.AccessLogs[S] = resources.AccessLogs(sender)
-        self.webhooks: resources.Webhooks[S] = resources.Webhooks(sender)
+        self.people: resources.People[S] = resources.People(sender)
 
 
 class AsyncUESClient(_Resources[AsyncSender]):
     """An asynchronous client of the environment service, such as `await ues.email.send(to_addresses=[…])`.
 
     Calls take their fields as keyword arguments and raise the errors of `concord_environment_client.errors`. They do
-    not retry: an action could execute twice. `timeout` is in seconds. `branch` addresses a branch of the simulation.
+    not retry: an action could execute twice. `timeout` is in seconds.
     """
 
     def __init__(
@@ -72,11 +70,10 @@ class AsyncUESClient(_Resources[AsyncSender]):
         api_key: str | None = None,
         *,
         timeout: float = DEFAULT_TIMEOUT_S,
-        branch: str | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         super().__init__(self)
-        options = _options(base_url, api_key, timeout, branch)
+        options = _options(base_url, api_key, timeout)
         self._http = httpx.AsyncClient(transport=transport, **options)
 
     async def __aenter__(self) -> Self:
@@ -106,7 +103,7 @@ class UESClient(_Resources[Sender]):
     """A client of the environment service, such as `ues.email.send(to_addresses=[…])`.
 
     Calls take their fields as keyword arguments and raise the errors of `concord_environment_client.errors`. They do
-    not retry: an action could execute twice. `timeout` is in seconds. `branch` addresses a branch of the simulation.
+    not retry: an action could execute twice. `timeout` is in seconds.
     """
 
     def __init__(
@@ -115,11 +112,10 @@ class UESClient(_Resources[Sender]):
         api_key: str | None = None,
         *,
         timeout: float = DEFAULT_TIMEOUT_S,
-        branch: str | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         super().__init__(self)
-        options = _options(base_url, api_key, timeout, branch)
+        options = _options(base_url, api_key, timeout)
         self._http = httpx.Client(transport=transport, **options)
 
     def __enter__(self) -> Self:

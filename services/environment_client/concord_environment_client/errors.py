@@ -47,7 +47,7 @@ class ValidationError(APIError):
 
 
 class ServerError(APIError):
-    """5xx: the service failed. A 503 says that a change could not be written to disk."""
+    """5xx: the service failed."""
 
 
 _BY_STATUS: dict[int, type[APIError]] = {

@@ -1,6 +1,6 @@
 """The declarations of modalities: the one place that names an operation, its path, its permission and its effect.
 
-The service derives routes, MCP tools, permissions and notices from them. The clients derive their methods, assessments
+The service derives routes, MCP tools and permissions from them. The clients derive their methods, assessments
 the permissions of an assistant's key and what an assistant changed, and assistants their tools.
 """
 
@@ -67,15 +67,14 @@ def deletes(*marks: str) -> Effect:
 class Operation(Endpoint[ActionResult]):
     """An operation of a modality.
 
-    `path` is that of its call, `/email/read`. `name` is its name in the data of events and in action logs. `notice` is
-    the type of the notice to subscribers. `tool` is how an assistant calls it, None if no assistant may. `granted_by`
-    is the permission if it is not that of the path, `email:read`.
+    `path` is that of its call, `/email/read`. `name` is its name in the data of events and in action logs. `tool` is
+    how an assistant calls it, None if no assistant may. `granted_by` is the permission if it is not that of the path,
+    `email:read`.
     """
 
     method: Method = field(default="POST", init=False)
     response: type[ActionResult] = field(default=ActionResult, init=False)
     name: str
-    notice: str
     effect: Effect
     tool: Tool | None = None
     granted_by: str | None = None

@@ -32,7 +32,7 @@ class Time(Resource[S]):
 
 
 class SimulationControl(Resource[S]):
-    """Start and stop, undo and redo, holds, replays, branches and snapshots."""
+    """Start and stop, undo and redo, and the hash chain."""
 
     start = Endpoint("POST", "/simulation/start", Json)
     stop = Endpoint("POST", "/simulation/stop", Json)
@@ -41,15 +41,7 @@ class SimulationControl(Resource[S]):
     clear = Endpoint("POST", "/simulation/clear", Json)
     undo = Endpoint("POST", "/simulation/undo", Json)
     redo = Endpoint("POST", "/simulation/redo", Json)
-    hold = Endpoint("POST", "/simulation/hold", Json)
-    release = Endpoint("POST", "/simulation/release/{hold_id}", Json)
-    list_holds = Endpoint("GET", "/simulation/holds", Json)
     chain = Endpoint("GET", "/simulation/chain", Json)
-    replay = Endpoint("POST", "/simulation/replay", Json)
-    fork = Endpoint("POST", "/simulation/fork", Json)
-    list_branches = Endpoint("GET", "/simulation/branches", Json)
-    delete_branch = Endpoint("DELETE", "/simulation/branches/{branch_id}", _NOTHING)
-    snapshot = Endpoint("POST", "/simulation/snapshot", Json)
 
 
 class EnvironmentStates(Resource[S]):
@@ -92,15 +84,10 @@ class AccessLogs(Resource[S]):
     clear = Endpoint("POST", "/access-logs/clear", Json)
 
 
-class Webhooks(Resource[S]):
-    """Webhooks, which receive notices over HTTP."""
+class People(Resource[S]):
+    """Further people in the process, whose calls a client with the base URL `URL/people/ID` makes."""
 
-    register = Endpoint("POST", "/webhooks", Json)
-    list_webhooks = Endpoint("GET", "/webhooks", Json)
-    get = Endpoint("GET", "/webhooks/{webhook_id}", Json)
-    update = Endpoint("PATCH", "/webhooks/{webhook_id}", Json)
-    delete = Endpoint("DELETE", "/webhooks/{webhook_id}", _NOTHING)
-    test = Endpoint("POST", "/webhooks/{webhook_id}/test", Json)
-    pause = Endpoint("POST", "/webhooks/{webhook_id}/pause", Json)
-    resume = Endpoint("POST", "/webhooks/{webhook_id}/resume", Json)
-    get_deliveries = Endpoint("GET", "/webhooks/{webhook_id}/deliveries", Json)
+    create = Endpoint("POST", "/people", Json)
+    list_people = Endpoint("GET", "/people", Json)
+    delete = Endpoint("DELETE", "/people/{person_id}", _NOTHING)
+    advance = Endpoint("POST", "/people/advance", Json)

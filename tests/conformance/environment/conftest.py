@@ -30,7 +30,7 @@ def ues_0_1() -> Iterator[TestClient]:
 
 
 def _app() -> FastAPI:
-    settings = EnvironmentSettings.model_validate({"allowed_peer_networks": ["127.0.0.0/8"]})
+    settings = EnvironmentSettings()
     environment = Environment(settings.seed)
     environment.keys.set_admin(ADMIN_KEY, datetime.now(UTC))
     return create_app(environment, settings)

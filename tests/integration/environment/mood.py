@@ -13,7 +13,6 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Moment, Name, Page
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     Implementation,
     Modality,
@@ -22,7 +21,6 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 from concord_environment_client.endpoints import S
@@ -47,7 +45,7 @@ class MoodCalls(ModalityCalls[S]):
 
     get_state = StateCall("/mood/state", Json)
     query = QueryCall("/mood/query", Json, Tool("Finds the moods with one feeling.", {"feeling": TEXT}))
-    feel = Operation("/mood/feel", "feel", "mood.felt", CREATES, Tool("Adds a mood.", {"feeling": TEXT}))
+    feel = Operation("/mood/feel", "feel", CREATES, Tool("Adds a mood.", {"feeling": TEXT}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,9 @@ def _state(world: States, now: datetime, page: StatePage) -> MoodView:
     return _brief(world, now).model_copy(update={"moods": world[MoodState].moods.window(page.first, page.stop)})
 
 
-def _answer(world: States, now: datetime, query: MoodQuery) -> MoodAnswer:  # noqa: ARG001 - one signature
+def _find(world: States, now: datetime, query: MoodQuery) -> tuple[list[Mood], int]:  # noqa: ARG001 - one signature
     found = [mood for mood in world[MoodState].moods.rows() if mood.feeling == query.feeling]
-    return MoodAnswer(**answer_fields("mood", query, len(found), len(found)), moods=found)
+    return found, len(found)
 
 
 def _as_text(brief: MoodView) -> Iterator[str]:
@@ -142,7 +140,7 @@ MODALITY: Final = Modality(
     state=MoodState,
     implementations=(Implementation(MoodCalls.feel, Feel, _feel),),
     default_operation="feel",
-    views=Views(as_json(_state), MoodView, _brief, MoodView, MoodQuery, as_json(_answer), MoodAnswer, _as_text),
+    views=Views(_state, MoodView, _brief, MoodView, MoodQuery, _find, MoodAnswer, _as_text),
     scenario=ScenarioForm(MoodDocument, _load, _dump),
     inconsistencies=_inconsistencies,
 )

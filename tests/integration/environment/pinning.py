@@ -17,9 +17,7 @@ from concord_environment_client.operations import TEXT, Operation, Tool, changes
 class PinningCalls(EmailCalls[S]):
     """The user's mailbox, in which emails can be pinned."""
 
-    pin_email = Operation(
-        "/email/pin", "pin", "email.pinned", changes("labels"), Tool("Pins an email.", {"message_id": TEXT})
-    )
+    pin_email = Operation("/email/pin", "pin", changes("labels"), Tool("Pins an email.", {"message_id": TEXT}))
 
 
 class Pin(EmailAction):

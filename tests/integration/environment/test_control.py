@@ -1,30 +1,22 @@
-"""Control of a simulation over HTTP: time, holds, history, branches and snapshots."""
+"""Control of a simulation over HTTP: time, history, files and pages."""
 
 import asyncio
-from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
-from concord_environment.app import create_app
-from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.persistence.capture import restore
-from concord_environment.persistence.schema import read_snapshot
-from concord_environment.persistence.store import Store
-from concord_environment.settings import EnvironmentSettings
 from concord_environment_client import (
     APIError,
     AsyncUESClient,
     ConflictError,
-    NotFoundError,
     PermissionDeniedError,
     UESClient,
 )
-from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
-from tests.kit.serving import eventually, served
+from tests.integration.environment.conftest import ADMIN_KEY, calling
+from tests.kit.serving import eventually
 
 
 async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:
@@ -46,45 +38,12 @@ async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:
             await ues.time.advance(seconds=1)
 
 
-async def test_a_hold_stops_time_and_the_refusal_gives_its_reason(ues: AsyncUESClient) -> None:
-    hold = await ues.simulation.hold(reason="thinking", timeout_seconds=60)
-    with pytest.raises(ConflictError) as refused:
-        await ues.time.advance(seconds=1)
-    assert refused.value.detail["active_holds"][0]["reason"] == "thinking"
-    assert (await ues.simulation.list_holds())["active_count"] == 1
-    await ues.simulation.release(hold_id=hold["hold_id"])
-    await ues.time.advance(seconds=1)
-    with pytest.raises(NotFoundError):
-        await ues.simulation.release(hold_id=hold["hold_id"])
-
-
-async def test_a_hold_expires(ues: AsyncUESClient) -> None:
-    await ues.simulation.hold(timeout_seconds=0.05)
-    async with asyncio.timeout(60):
-        while (await ues.simulation.list_holds())["active_count"]:
-            await asyncio.sleep(0.01)
-    await ues.time.advance(seconds=1)
-
-
 async def test_time_advances_automatically_at_the_requested_scale(url: str, environment: Environment) -> None:
     async with AsyncUESClient(url, ADMIN_KEY) as ues:
         before = (await ues.time.get_state()).current_time
         await ues.simulation.start(auto_advance=True, time_scale=3600)
         await eventually(lambda: (environment.simulation.now - before).total_seconds() > 60)
         await ues.simulation.stop()
-
-
-async def test_changes_in_a_branch_do_not_reach_the_original(url: str, ues: AsyncUESClient) -> None:
-    await ues.chat.send(role="user", content="before")
-    (branch,) = (await ues.simulation.fork())["branches"]
-    async with AsyncUESClient(url, ADMIN_KEY, branch=branch["branch_id"]) as what_if:
-        await what_if.chat.send(role="user", content="only here")
-        assert (await what_if.chat.get_state()).total_message_count == 2
-    assert (await ues.chat.get_state()).total_message_count == 1
-    await ues.simulation.delete_branch(branch_id=branch["branch_id"])
-    async with AsyncUESClient(url, ADMIN_KEY, branch=branch["branch_id"]) as gone:
-        with pytest.raises(NotFoundError):
-            await gone.chat.get_state()
 
 
 async def test_undo_reverts_an_action_and_redo_repeats_it(ues: AsyncUESClient) -> None:
@@ -129,41 +88,6 @@ async def test_the_client_imports_and_exports_mail_files(ues: AsyncUESClient) ->
     cleared = (await ues.simulation.status()).chain_head
     assert (await ues.email.import_mbox(content=box))["imported"] == 1
     assert (await ues.simulation.status()).chain_head != cleared
-
-
-async def test_a_restored_snapshot_continues_where_it_was_taken_and_contains_no_secret(tmp_path: Path) -> None:
-    first, store = new_environment(), Store(tmp_path / "snapshot.json")
-    async with served(create_app(first, EnvironmentSettings(), store)) as url, AsyncUESClient(url, ADMIN_KEY) as ues:
-        await ues.simulation.start()
-        key = await ues.keys.create(name="agent", permissions=["email:*", "chat:*"])
-        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], message_id="m")
-        await ues.events.create(
-            modality="chat", data={"role": "user", "content": "later"}, scheduled_time="2026-01-01T10:00:00Z"
-        )
-        taken = await ues.simulation.snapshot()
-        kept = (tmp_path / "snapshot.json").read_bytes()
-        await ues.chat.send(role="user", content="lost: the process dies before it is kept")
-    assert key.secret.encode() not in kept
-
-    second = restore(read_snapshot(kept))
-
-    async with served(create_app(second, EnvironmentSettings())) as url, AsyncUESClient(url, key.secret) as agent:
-        assert set((await agent.email.get_state()).emails) == {"m"}
-        assert (await agent.chat.get_state()).total_message_count == 0
-    assert second.simulation.position.head == taken["chain_head"]
-    assert second.lifecycle.is_running
-    assert second.simulation.advance(3_600_000_000).executed == 1
-
-
-async def test_a_file_that_is_no_snapshot_is_refused() -> None:
-    for content in (b"", b"{}", b'{"version": 2}', b"\xff"):
-        with pytest.raises(Invalid):
-            read_snapshot(content)
-
-
-async def test_without_a_snapshot_file_a_snapshot_is_refused(ues: AsyncUESClient) -> None:
-    with pytest.raises(ConflictError):
-        await ues.simulation.snapshot()
 
 
 async def test_the_compact_state_as_text_is_short_and_names_the_mails(ues: AsyncUESClient, url: str) -> None:
@@ -240,5 +164,4 @@ async def test_the_metrics_count_calls_and_events_for_holders_of_a_key_that_read
     }
     assert families["concord_environment_events", "pending"] == 1
     assert families["concord_environment_calls_total", "404"] == 1
-    assert families["concord_environment_branches", None] == 0
     assert families["process_resident_memory_bytes", None] > 0

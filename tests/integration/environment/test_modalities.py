@@ -24,7 +24,7 @@ def serving(folder: Path) -> Iterator[str]:
     """
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(folder / "snapshot.json")}
+    settings = {"UES_ADMIN_KEY": ADMIN_KEY}
     with program(MOOD_SERVICE, "--port", str(port), log=folder / "log", **settings) as process:
         await_answer(process, f"{url}/health")
         yield url
@@ -135,12 +135,3 @@ def test_a_modality_is_part_of_exported_scenarios(controller: httpx.Client) -> N
     assert "mood" in post(controller, "/scenario/import/full", **exported)["modalities_loaded"]
     assert feelings(controller) == ["calm"]
     assert get(controller, "/scenario/export/full")["scenario"]["environment"] == exported["scenario"]["environment"]
-
-
-@pytest.mark.programs
-def test_a_modality_survives_a_restart(tmp_path: Path) -> None:
-    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as controller:
-        post(controller, "/mood/feel", feeling="calm")
-        post(controller, "/simulation/snapshot")
-    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as controller:
-        assert feelings(controller) == ["calm"]

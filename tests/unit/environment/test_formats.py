@@ -1,6 +1,5 @@
 """Standard mail and calendar files: an export imports as the same data, and files of other programs are parsed."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -100,7 +99,7 @@ def test_imported_mails_are_grouped_into_threads() -> None:
     )
     state = EmailState()
     import_emails(state, [from_eml(REAL_MAIL, user=USER, fallback=NOW), first])
-    assert json.loads(state.thread_json("first@example.com"))["message_count"] == 2
+    assert state.thread("first@example.com").message_count == 2
     assert first.folder == "sent"
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
+from concord_environment.modalities.email import MODALITY
 from concord_environment.modalities.email.queries import EmailQuery
 from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.modality import StatePage
@@ -60,8 +61,8 @@ def worlds() -> tuple[World, World]:
         lambda world: world.act(Submission(read("m7"), world.now)),
         lambda world: world.undo(1) and world.redo(1),
         lambda world: EMAIL_VIEWS.state(world.world, world.now, StatePage(limit=20)),
-        lambda world: EMAIL_VIEWS.answer(world.world, world.now, EmailQuery(folder="inbox", limit=20)),
-        lambda world: EMAIL_VIEWS.answer(world.world, world.now, EmailQuery(is_read=False, limit=20)),
+        lambda world: MODALITY.answer(world.world, world.now, EmailQuery(folder="inbox", limit=20)),
+        lambda world: MODALITY.answer(world.world, world.now, EmailQuery(is_read=False, limit=20)),
         lambda world: EMAIL_VIEWS.state(world.world, world.now, StatePage(since=world.now - timedelta(seconds=9))),
         lambda world: world.count(),
     ],

@@ -10,13 +10,13 @@ from concord_environment.core.actions import Action
 from concord_environment.core.clock import TICK, as_utc, from_us, to_us
 from concord_environment.core.events import EventStatus, Submission
 from concord_environment.core.faults import BadRequest, Conflict, Invalid, NotFound
-from concord_environment.core.replay import digests
 from concord_environment.modalities.calendar.requests import CreateEvent, UpdateEvent
 from concord_environment.modalities.email.state import EmailState
 from tests.unit.environment.worlds import (
     START,
     at,
     delete,
+    digests,
     mail,
     new_simulation,
     note_to_self,

@@ -1,13 +1,15 @@
 """Simulations for tests, and actions to perform in them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.engine import Position
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
+from concord_environment.core.tables import Table
 from concord_environment.core.world import Terms
 from concord_environment.modalities.chat.operations import SendChat
 from concord_environment.modalities.email.requests import Delete, MarkRead, ReceiveEmail, SendEmail, Star
@@ -18,11 +20,9 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 USER = "user@example.com"
 
 
-def new_simulation(
-    *, seed: int = 0, tie_seed: int | None = None, per_instant: int = 10_000
-) -> Simulation[EnvironmentWorld]:
+def new_simulation(*, seed: int = 0, per_instant: int = 10_000) -> Simulation[EnvironmentWorld]:
     """A simulation in which nothing has happened yet."""
-    terms = Terms(seed, tie_seed=tie_seed, max_events_per_instant=per_instant)
+    terms = Terms(seed, max_events_per_instant=per_instant)
     return Simulation(EnvironmentWorld(), apply, Position(to_us(START)), terms=terms)
 
 
@@ -71,3 +71,22 @@ def schedule(simulation: Simulation[EnvironmentWorld], *due: tuple[float, Action
 def seconds(count: float) -> int:
     """A number of seconds, in the clock's microseconds."""
     return round(count * 1_000_000)
+
+
+def digests(tables: Mapping[str, Table[Any]]) -> dict[str, list[tuple[str, bytes]]]:
+    """The rows of each table as JSON, by key."""
+    return {
+        name: [(key, table.adapter.dump_json(row)) for key, row in sorted(table.items())]
+        for name, table in tables.items()
+    }
+
+
+def copy_of(world: EnvironmentWorld) -> EnvironmentWorld:
+    """Another world with the same rows, of which nothing was read yet."""
+    copy = EnvironmentWorld()
+    for name, table in copy.tables.items():
+        for key, _ in list(table.items()):
+            table.write(key, None)
+        for key, row in world.tables[name].items():
+            table.write(key, row)
+    return copy

@@ -10,10 +10,6 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotFound
-from concord_environment.core.write_set import WriteSet
-
-KEYS: Final = "keys"
-"""The name of the table of keys in a write set."""
 
 PATTERN: Final = r"^(\*|[a-z][a-z_-]*)(:(\*|[a-z][a-z_-]*)){0,3}$"
 
@@ -74,12 +70,10 @@ def hash_secret(secret: str) -> str:
 class KeyRegistry:
     """The keys of one process. A new key has the first free id of a row that follows from the seed."""
 
-    def __init__(self, seed: int, keys: Sequence[Key] = ()) -> None:
+    def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._keys = {key.key_id: key for key in keys}
-        self._by_hash = {key.secret_hash: key.key_id for key in keys}
-        self.write_set: WriteSet | None = None
-        """Collects the ids of new and changed keys, if set."""
+        self._keys: dict[str, Key] = {}
+        self._by_hash: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -95,13 +89,14 @@ class KeyRegistry:
         return None if key is None or key.revoked_at is not None else key
 
     def set_admin(self, secret: str, now: datetime) -> Key:
-        """Sets the secret of the admin key, which grants everything, in place of the previous one. Raises Invalid."""
+        """Sets the admin key, which grants everything. Raises Invalid."""
         if len(secret) < MIN_ADMIN_KEY:
             raise Invalid(f"the admin key needs at least {MIN_ADMIN_KEY} characters")
-        key = Key(self._id(0), "admin", (ALL,), now, hash_secret(secret))
-        if (known := self._keys.get(key.key_id)) is not None:
-            del self._by_hash[known.secret_hash]
-        return self._store(key)
+        return self._store(Key(self._id(0), "admin", (ALL,), now, hash_secret(secret)))
+
+    def share_admin(self, other: "KeyRegistry") -> None:
+        """Makes the admin key of another registry the admin key of this one. Raises NotFound if it has none."""
+        self._store(replace(other.get(other._id(0)), key_id=self._id(0)))
 
     def create(self, name: str, permissions: Sequence[str], creator: Key, now: datetime) -> tuple[Key, str]:
         """Returns a new key and its secret. Raises Conflict, or Forbidden if `creator` lacks one of the permissions."""
@@ -142,8 +137,6 @@ class KeyRegistry:
     def _store(self, key: Key) -> Key:
         self._keys[key.key_id] = key
         self._by_hash[key.secret_hash] = key.key_id
-        if self.write_set is not None:
-            self.write_set.add(KEYS, key.key_id)
         return key
 
     def _free_id(self) -> str:

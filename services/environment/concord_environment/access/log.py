@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -57,17 +57,11 @@ OPEN: Final = frozenset({"/", "/health", "/docs", "/redoc", "/openapi.json"})
 """The paths that need no key. Calls to them are not logged."""
 
 
-class _Logged(Protocol):
-    @property
-    def access_log(self) -> AccessLog: ...
-
-
 class AccessLogging:
     """ASGI middleware that logs each call with its key, status and duration."""
 
-    def __init__(self, app: ASGIApp, environment: _Logged) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._environment = environment
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forwards a call and logs it."""
@@ -86,7 +80,7 @@ class AccessLogging:
             await self._app(scope, receive, send_and_record_status)
         finally:
             key: Key | None = scope.get("state", {}).get("key")
-            self._environment.access_log.add(
+            scope["environment"].access_log.add(
                 Access(
                     timestamp=datetime.now(UTC),
                     key_id=key.key_id if key else None,

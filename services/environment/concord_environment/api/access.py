@@ -1,21 +1,19 @@
 """The dependencies that routes share: the environment, the caller's key and the addressed simulation."""
 
 from base64 import b64decode
-from typing import Annotated, Final
+from typing import Annotated
 
-from fastapi import Depends, Header, HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 from fastapi.requests import HTTPConnection
 from fastapi.security import APIKeyHeader
 
 from concord_environment.access.keys import Key
 from concord_environment.environment import Environment, EnvironmentSimulation
 
-BRANCH_HEADER: Final = "X-UES-Branch"
-
 
 def environment_of(connection: HTTPConnection) -> Environment:
-    """The environment that the app serves."""
-    environment: Environment = connection.app.state.environment
+    """The environment that a call addresses: a person's, or that of the process."""
+    environment: Environment = connection.scope["environment"]
     return environment
 
 
@@ -77,24 +75,9 @@ class permitted(APIKeyHeader):  # noqa: N801 - a dependency, called like a funct
         return key
 
 
-async def addressed(
-    request: Request,
-    branch: Annotated[
-        str | None,
-        Header(
-            alias=BRANCH_HEADER,
-            max_length=40,
-            description="The id of a branch from `POST /simulation/fork`; by default, the main simulation. "
-            "Requires the permission `simulation:fork`. Responds with 404 if the branch does not exist.",
-        ),
-    ] = None,
-) -> EnvironmentSimulation:
-    """The simulation that a call addresses. Raises NotFound for an unknown branch."""
-    caller = identify(request)
-    if branch is not None:
-        caller.require("simulation:fork")
-    return environment_of(request).branch(branch)
+async def _addressed(connection: HTTPConnection) -> EnvironmentSimulation:
+    return environment_of(connection).simulation
 
 
-Addressed = Annotated[EnvironmentSimulation, Depends(addressed)]
-"""The simulation that a call addresses: the branch in the header, or else the main simulation."""
+Addressed = Annotated[EnvironmentSimulation, Depends(_addressed)]
+"""The simulation that a call addresses."""

@@ -3,12 +3,11 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.access.log import Access
 from concord_environment.api.access import Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.modalities.fields import Moment
 
 
@@ -68,7 +67,7 @@ class AccessCleared(BaseModel):
     cleared: int
 
 
-router = PrefixRouter(prefix="/access-logs", tags=["access logs"])
+router = APIRouter(prefix="/access-logs", tags=["access logs"])
 
 
 @router.get("", dependencies=[Depends(permitted("logs:read"))])

@@ -4,17 +4,16 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.access.keys import Key
-from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.access import Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.events import MAX_BATCH, EventRequest, submission_of
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, Submission
 from concord_environment.core.faults import Fault
-from concord_environment.environment import Environment, EnvironmentSimulation
+from concord_environment.environment import Environment
 
 
 class BatchRequest(BaseModel):
@@ -70,7 +69,7 @@ class BatchCheck(BaseModel):
     events: list[CheckedItem]
 
 
-router = PrefixRouter(prefix="/events", tags=["events"])
+router = APIRouter(prefix="/events", tags=["events"])
 
 
 @router.post(
@@ -86,7 +85,6 @@ router = PrefixRouter(prefix="/events", tags=["events"])
 async def create_batch(
     request: BatchRequest,
     environment: Served,
-    simulation: Addressed,
     caller: Annotated[Key, Depends(permitted("events:batch"))],
     response: Response,
 ) -> BatchAnswer | BatchCheck:
@@ -95,7 +93,7 @@ async def create_batch(
     Responds with 201 if all actions were scheduled, with 207 if some were, with 400 if none was, and with 200 for
     `validate_only`.
     """
-    checked = [_checked(environment, simulation, caller, one) for one in request.events]
+    checked = [_checked(environment, caller, one) for one in request.events]
     sound = [one for one in checked if isinstance(one, Submission)]
     failed = len(checked) - len(sound)
     names = [one.modality for one in request.events]
@@ -109,7 +107,7 @@ async def create_batch(
             events=list(_checks(names, checked)),
         )
     refused = (request.stop_on_first_error and failed > 0) or not sound
-    created = [] if refused else environment.schedule(simulation, sound)
+    created = [] if refused else environment.schedule(sound)
     response.status_code = 400 if not created else 207 if failed else 201
     return BatchAnswer(
         total_submitted=len(checked),
@@ -119,12 +117,10 @@ async def create_batch(
     )
 
 
-def _checked(
-    environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
-) -> Submission | Fault:
+def _checked(environment: Environment, caller: Key, request: EventRequest) -> Submission | Fault:
     try:
-        submission = submission_of(environment, simulation, caller, request)
-        simulation.require_future(submission.due)
+        submission = submission_of(environment, caller, request)
+        environment.simulation.require_future(submission.due)
     except Fault as fault:
         return fault
     return submission

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, EventStatus
+from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment, TimeScale
 from concord_environment.time_advance import advance
@@ -100,7 +100,7 @@ class ScaleRequest(BaseModel):
     scale: TimeScale
 
 
-router = PrefixRouter(prefix="/simulator/time", tags=["time"])
+router = APIRouter(prefix="/simulator/time", tags=["time"])
 
 
 def _state(environment: Environment, simulation: EnvironmentSimulation) -> TimeState:
@@ -121,35 +121,24 @@ async def read_time(environment: Served, simulation: Addressed) -> TimeState:
 
 
 @router.post("/advance", response_model=Advanced, dependencies=[Depends(permitted("time:advance"))])
-async def advance_time(request: AdvanceRequest, environment: Served, simulation: Addressed) -> Response:
+async def advance_time(request: AdvanceRequest, environment: Served) -> Response:
     """Advances the clock by simulated seconds and executes all events due in (now, now + seconds], each at its time.
 
     A failed event does not stop the others. The response counts all events and lists the first 1000; `GET /events`
-    lists all. Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused.
+    lists all. Responds with 409 if the simulation is stopped, and with 400 if it is paused.
     """
-    progress = advance(environment, simulation, request.seconds)
-    advanced = Advanced(
-        previous_time=progress.previous,
-        current_time=progress.current,
-        time_advanced=str(progress.current - progress.previous),
-        events_executed=progress.executed,
-        events_failed=progress.failed,
-        execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
-    )
-    return unvalidated(advanced)
+    return unvalidated(advanced_of(advance(environment, request.seconds)))
 
 
 @router.post("/set", dependencies=[Depends(permitted("time:set"))])
 async def set_time(request: SetRequest, environment: Served, simulation: Addressed) -> TimeSet:
     """Sets the clock to a later time without executing events. Events due by then are skipped.
 
-    Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused or the time is in the past.
+    Responds with 409 if the simulation is stopped, and with 400 if it is paused or the time is in the past.
     """
     environment.lifecycle.require_moving()
     previous = simulation.now
     skipped = simulation.jump(request.target_time)
-    environment.publish(skipped, simulation)
-    environment.announce("time.set", current_time=simulation.now.isoformat(), previous_time=previous.isoformat())
     return TimeSet(previous_time=previous, current_time=simulation.now, skipped_events=len(skipped), executed_events=0)
 
 
@@ -157,18 +146,11 @@ async def set_time(request: SetRequest, environment: Served, simulation: Address
 async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
     """Moves the clock to the time of the next pending event, and executes all events due at that time.
 
-    Responds with 404 if no event is pending, with 409 if the simulation is stopped or on hold, and with 400 if it is
+    Responds with 404 if no event is pending, with 409 if the simulation is stopped, and with 400 if it is
     paused.
     """
     environment.lifecycle.require_moving()
     progress = simulation.skip_to_next()
-    environment.publish(progress.events, simulation)
-    environment.announce(
-        "time.skipped",
-        current_time=progress.current.isoformat(),
-        previous_time=progress.previous.isoformat(),
-        events_executed=progress.executed,
-    )
     following = simulation.next_event()
     return Skipped(
         previous_time=progress.previous,
@@ -183,7 +165,6 @@ async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
 async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
     """Pauses the clock. Until `POST /simulator/time/resume`, calls that move time respond with 400."""
     environment.lifecycle.is_paused = True
-    environment.announce("time.paused", current_time=simulation.now.isoformat())
     return PauseState(message="time is paused", current_time=simulation.now, is_paused=True)
 
 
@@ -191,17 +172,26 @@ async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
 async def resume_time(environment: Served, simulation: Addressed) -> PauseState:
     """Resumes the clock after a pause."""
     environment.lifecycle.is_paused = False
-    environment.announce("time.resumed", current_time=simulation.now.isoformat())
     return PauseState(message="time can move", current_time=simulation.now, is_paused=False)
 
 
 @router.post("/set-scale", dependencies=[Depends(permitted("time:scale"))])
 async def set_scale(request: ScaleRequest, environment: Served, simulation: Addressed) -> TimeState:
     """Sets the speed of the clock for `auto_advance`."""
-    before = environment.lifecycle.time_scale
     environment.lifecycle.time_scale = request.scale
-    environment.announce("time.scale_changed", time_scale=request.scale, previous_scale=before)
     return _state(environment, simulation)
+
+
+def advanced_of(progress: Progress) -> Advanced:
+    """An advance as a response."""
+    return Advanced(
+        previous_time=progress.previous,
+        current_time=progress.current,
+        time_advanced=str(progress.current - progress.previous),
+        events_executed=progress.executed,
+        events_failed=progress.failed,
+        execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
+    )
 
 
 def _detail(event: Event) -> ExecutionDetail:

@@ -3,17 +3,16 @@
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from fastapi import Depends, Request, Response
-from fastapi.responses import PlainTextResponse
-from pydantic import BaseModel
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel, ValidationError
 
 from concord_environment.api.access import Addressed, identify, permitted
 from concord_environment.api.responses import unvalidated
-from concord_environment.api.routing import PrefixRouter, body_of
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import Invalid, NotFound
 from concord_environment.environment import EnvironmentSimulation
-from concord_environment.modalities.json_parts import json_fields, json_of
 from concord_environment.modalities.modality import AnyModality, StatePage, StateView
 from concord_environment.modalities.registry import MODALITY_BY_NAME, inconsistencies
 from concord_environment.scenario import state_document
@@ -67,7 +66,7 @@ class Validation(BaseModel):
     checked_at: datetime
 
 
-router = PrefixRouter(prefix="/environment", tags=["environment"])
+router = APIRouter(prefix="/environment", tags=["environment"])
 
 
 @router.get(
@@ -93,25 +92,23 @@ async def read_state(
         return PlainTextResponse(_as_text(simulation, pending))
     if compact:
         return _compact(simulation, pending)
-    counts = {
-        "current_time": simulation.now,
-        "summary": [_summary(MODALITY_BY_NAME[name], brief) for name, brief in _briefs(simulation).items()],
-        "pending_events": pending,
-        "executed_events": simulation.count(EventStatus.EXECUTED),
-    }
-    modalities = {name: _whole_state(simulation, modality) for name, modality in MODALITY_BY_NAME.items()}
-    return unvalidated(json_of({**json_fields(counts), "modalities": modalities}))
+    state = EnvironmentState(
+        current_time=simulation.now,
+        modalities={name: _whole_state(simulation, modality) for name, modality in MODALITY_BY_NAME.items()},
+        summary=[_summary(MODALITY_BY_NAME[name], brief) for name, brief in _briefs(simulation).items()],
+        pending_events=pending,
+        executed_events=simulation.count(EventStatus.EXECUTED),
+    )
+    return unvalidated(state)
 
 
-def _whole_state(simulation: EnvironmentSimulation, modality: AnyModality) -> bytes:
-    """The JSON of the whole state of a modality, with the fields of its scenario document that the state lacks."""
-    state = modality.views.state(simulation.world, simulation.now, StatePage())
-    others = modality.scenario.document.model_fields.keys() - modality.views.state_type.model_fields.keys()
+def _whole_state(simulation: EnvironmentSimulation, modality: AnyModality) -> dict[str, Any]:
+    """The whole state of a modality, with the fields of its scenario document that the state lacks."""
+    state = modality.views.state(simulation.world, simulation.now, StatePage()).model_dump(mode="json")
+    others = modality.scenario.document.model_fields.keys() - state.keys()
     if not others:
         return state
-    document = state_document(simulation.world, modality)
-    left = json_of(json_fields({name: getattr(document, name) for name in sorted(others)}))
-    return b"%b,%b" % (left[:-1], state[1:])
+    return {**state_document(simulation.world, modality).model_dump(mode="json", include=others), **state}
 
 
 def _summary(modality: AnyModality, brief: StateView) -> ModalitySummary:
@@ -151,8 +148,8 @@ async def read_modality(name: str, call: Request, simulation: Addressed) -> Resp
     """The whole state of a modality, as UES 0.1 has it. Later versions have `/{name}/state` instead."""
     modality = _modality(name)
     identify(call).require(modality.calls.state_permission())
-    fields = json_fields({"modality_type": name, "current_time": simulation.now})
-    return unvalidated(json_of({**fields, "state": _whole_state(simulation, modality)}))
+    state = _whole_state(simulation, modality)
+    return JSONResponse({"modality_type": name, "current_time": state["current_time"], "state": state})
 
 
 @router.post("/modalities/{name}/query", include_in_schema=False)
@@ -160,9 +157,13 @@ async def query_modality(name: str, call: Request, simulation: Addressed) -> Res
     """The answer to a query of a modality, as UES 0.1 has it. Later versions have `/{name}/query` instead."""
     modality = _modality(name)
     identify(call).require(modality.calls.query_permission())
-    query = await body_of(call, modality.views.query_type)
-    fields = json_fields({"modality_type": name, "query": query.model_dump(mode="json", exclude_unset=True)})
-    return unvalidated(json_of({**fields, "results": modality.views.answer(simulation.world, simulation.now, query)}))
+    try:
+        query = modality.views.query_type.model_validate_json(await call.body())
+    except ValidationError as error:
+        raise RequestValidationError([{**field, "loc": ("body", *field["loc"])} for field in error.errors()]) from error
+    results = modality.answer(simulation.world, simulation.now, query).model_dump(mode="json")
+    asked = query.model_dump(mode="json", exclude_unset=True)
+    return JSONResponse({"modality_type": name, "query": asked, "results": results})
 
 
 def _modality(name: str) -> AnyModality:

@@ -8,8 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from concord_environment.core.faults import BadRequest, Conflict, Fault, Forbidden, Invalid, NotCommitted, NotFound
-from concord_environment.lifecycle import HeldError
+from concord_environment.core.faults import BadRequest, Conflict, Fault, Forbidden, Invalid, NotFound
 
 _STATUS: Final = (
     (NotFound, 404),
@@ -17,7 +16,6 @@ _STATUS: Final = (
     (Forbidden, 403),
     (Invalid, 422),
     (BadRequest, 400),
-    (NotCommitted, 503),
 )
 
 
@@ -48,36 +46,14 @@ class BadFields(BaseModel):
     detail: list[BadField]
 
 
-class ActiveHold(BaseModel):
-    """A hold on the clock, and the key that holds it."""
-
-    hold_id: str
-    reason: str | None
-    agent_id: str
-
-
-class Held(BaseModel):
-    """The holds that keep the clock from moving."""
-
-    message: str
-    active_holds: list[ActiveHold]
-
-
-class Refusal(BaseModel):
-    """A call that the current state does not allow, with the reason."""
-
-    detail: str | Held
-
-
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Problem, "description": "The body is not JSON, or the call has no meaning."},
     401: {"model": Problem, "description": "The key is missing, unknown or revoked."},
     403: {"model": Problem, "description": "The key lacks the permission that `detail` names."},
     404: {"model": Problem, "description": "The call names something that does not exist."},
-    409: {"model": Refusal, "description": "The current state does not allow the call."},
+    409: {"model": Problem, "description": "The current state does not allow the call."},
     413: {"model": Problem, "description": "The body exceeds the size limit, by default 16 MiB."},
     422: {"model": BadFields, "description": "A field is invalid; `detail` names it."},
-    503: {"model": Problem, "description": "The change could not be written to disk, and the process stops."},
 }
 """The error responses of all routes."""
 
@@ -87,8 +63,6 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Fault)
     async def on_fault(request: Request, fault: Fault) -> JSONResponse:  # noqa: ARG001 - FastAPI's signature
-        if isinstance(fault, HeldError):
-            return JSONResponse({"detail": _held(fault).model_dump()}, 409)
         if isinstance(fault, Invalid):
             return _bad_fields([{"loc": ["body"], "msg": str(fault), "type": "invalid"}])
         status = status_of(fault)
@@ -115,8 +89,3 @@ _BOUNDS: Final = (
 
 def _bad_fields(fields: list[dict[str, Any]]) -> JSONResponse:
     return JSONResponse({"error": "Validation Error", "detail": fields}, 422)
-
-
-def _held(fault: HeldError) -> Held:
-    holds = [ActiveHold(hold_id=hold.hold_id, reason=hold.reason, agent_id=hold.agent_id) for hold in fault.holds]
-    return Held(message=str(fault), active_holds=holds)

@@ -5,13 +5,12 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import EventView, event_view, whole_event_view
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import DEFAULT_PRIORITY, MAX_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import BadRequest, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
@@ -74,7 +73,7 @@ class Cancellation(BaseModel):
     event_id: str
 
 
-router = PrefixRouter(prefix="/events", tags=["events"])
+router = APIRouter(prefix="/events", tags=["events"])
 
 
 @router.get("", dependencies=[Depends(permitted("events:list"))])
@@ -139,7 +138,6 @@ def _page(found: Iterator[Event], offset: int, limit: int) -> tuple[list[Event],
 async def create_event(
     request: EventRequest,
     environment: Served,
-    simulation: Addressed,
     caller: Annotated[Key, Depends(permitted("events:create"))],
 ) -> EventView:
     """Schedules an action for a simulated time. It executes when the clock reaches that time.
@@ -148,14 +146,13 @@ async def create_event(
     with 404 for an unknown modality, with 422 for an unknown operation, and with 400 for an invalid field of `data`. A
     failure at execution time is recorded in the event.
     """
-    return event_view(environment.schedule(simulation, [submission_of(environment, simulation, caller, request)])[0])
+    return event_view(environment.schedule([submission_of(environment, caller, request)])[0])
 
 
 @router.post("/immediate")
 async def create_immediate_event(
     request: ImmediateRequest,
     environment: Served,
-    simulation: Addressed,
     caller: Annotated[Key, Depends(permitted("events:execute"))],
 ) -> EventView:
     """Schedules an action for the next move of time, before other events of that time. The routes of the modalities
@@ -164,22 +161,18 @@ async def create_immediate_event(
     Requires the permission of the operation too. Responds with errors as `POST /events` does.
     """
     submission = environment.submission(
-        simulation,
         caller,
         parse(request.modality, request.data),
-        due=simulation.now,
+        due=environment.simulation.now,
         priority=request.priority,
         metadata=request.metadata,
     )
-    return event_view(environment.schedule(simulation, [submission])[0])
+    return event_view(environment.schedule([submission])[0])
 
 
-def submission_of(
-    environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
-) -> Submission:
+def submission_of(environment: Environment, caller: Key, request: EventRequest) -> Submission:
     """The action of a request, bound to the caller. Raises a Fault."""
     return environment.submission(
-        simulation,
         caller,
         parse(request.modality, request.data),
         due=request.scheduled_time,
@@ -223,7 +216,7 @@ async def read_event(event_id: str, simulation: Addressed) -> EventView:
 
 
 @router.delete("/{event_id}", dependencies=[Depends(permitted("events:delete"))])
-async def cancel_event(event_id: str, environment: Served, simulation: Addressed) -> Cancellation:
+async def cancel_event(event_id: str, simulation: Addressed) -> Cancellation:
     """Cancels a pending event. Responds with 404 if it does not exist, and with 400 if it is not pending."""
-    environment.publish([simulation.cancel(event_id)], simulation)
+    simulation.cancel(event_id)
     return Cancellation(cancelled=True, event_id=event_id)

@@ -69,7 +69,7 @@ async def import_mbox(request: Request, environment: Served, simulation: Address
     _require_stopped(environment)
     user = simulation.world[EmailState].address
     emails = list(from_mbox(await request.body(), user=user, fallback=simulation.now))
-    return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], emails))
+    return await _filed(request, simulation, import_emails(simulation.world[EmailState], emails))
 
 
 @router.post("/email/import/eml", openapi_extra=_body(EML), dependencies=_imports)
@@ -80,7 +80,7 @@ async def import_eml(request: Request, environment: Served, simulation: Addresse
     """
     _require_stopped(environment)
     email = from_eml(await request.body(), user=simulation.world[EmailState].address, fallback=simulation.now)
-    return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], [email]))
+    return await _filed(request, simulation, import_emails(simulation.world[EmailState], [email]))
 
 
 @router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)
@@ -117,17 +117,14 @@ async def import_ics(
         raise Conflict(f"event {taken[0]} already exists")
     for event in events:
         state.events.write(event.event_id, event)
-    return await _filed(request, environment, simulation, len(events))
+    return await _filed(request, simulation, len(events))
 
 
 def _require_stopped(environment: Environment) -> None:
     environment.lifecycle.require_stopped("stop the simulation before importing a file")
 
 
-async def _filed(
-    request: Request, environment: Environment, simulation: EnvironmentSimulation, count: int
-) -> FilesRead:
+async def _filed(request: Request, simulation: EnvironmentSimulation, count: int) -> FilesRead:
     """Makes imported rows part of the initial state: no action wrote them, and a reset keeps them."""
     simulation.set_origin(await request.body())
-    environment.announce("simulation.loaded")
     return FilesRead(imported=count)

@@ -1,18 +1,16 @@
-"""`/simulation`: undo and redo, the hash chain, replays and branches."""
+"""`/simulation`: undo and redo, and the hash chain."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.clock import from_us
-from concord_environment.core.replay import replay
 from concord_environment.core.steps import Step, StepKind
-from concord_environment.environment import Environment, EnvironmentSimulation
+from concord_environment.environment import EnvironmentSimulation
 from concord_environment.modalities.modality import AnyModality
 from concord_environment.modalities.registry import MODALITY_BY_NAME
 
@@ -76,7 +74,7 @@ class Redone(BaseModel):
     message: str | None
 
 
-router = PrefixRouter(prefix="/simulation", tags=["simulation"])
+router = APIRouter(prefix="/simulation", tags=["simulation"])
 
 
 @router.post("/undo", dependencies=[Depends(permitted("simulation:undo"))])
@@ -90,7 +88,6 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
     count = request.count if request else 1
     links = _links(simulation, -min(count, MAX_STEPS), None)
     steps = simulation.undo(count)
-    environment.announce("undo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Undone(
         undone_count=len(steps),
@@ -112,7 +109,6 @@ async def redo(environment: Served, simulation: Addressed, request: CountRequest
     environment.lifecycle.require_running()
     steps = simulation.redo(request.count if request else 1)
     first = len(simulation.history.steps) - len(steps)
-    environment.announce("redo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Redone(
         redone_count=len(steps),
@@ -145,113 +141,6 @@ async def chain(
     """
     total = len(simulation.history.steps)
     return Chain(head=simulation.position.head, total=total, links=_links(simulation, offset, offset + limit))
-
-
-class ReplayRequest(BaseModel):
-    """The order of ties: with `shuffle_ties`, events of one time and priority execute in an order set by `tie_seed`."""
-
-    shuffle_ties: bool = False
-    tie_seed: Annotated[int, Field(ge=0, le=2**31)] = 1
-
-
-class ReorderedTie(BaseModel):
-    """Events of one time and priority whose order changed, with the event ids before and after."""
-
-    scheduled_time: datetime
-    priority: int
-    before: list[str]
-    after: list[str]
-
-
-class ReplayReport(BaseModel):
-    """The comparison of a replay with the run.
-
-    `differing_tables` lists the tables of the state that differ. `refused_calls` counts the calls that failed in the
-    replay.
-    """
-
-    matches: bool
-    head: str
-    replayed_head: str
-    steps: int
-    reordered: list[ReorderedTie]
-    differing_tables: list[str]
-    refused_calls: int
-
-
-@router.post("/replay", dependencies=[Depends(permitted("simulation:replay"))])
-async def replay_run(simulation: Addressed, request: ReplayRequest | None = None) -> ReplayReport:
-    """Replays all calls since the simulation was last loaded on a copy, and compares the results.
-
-    The simulation does not change.
-    """
-    asked = request or ReplayRequest()
-    report = replay(simulation, asked.tie_seed if asked.shuffle_ties else None)
-    return ReplayReport(
-        matches=report.matches,
-        head=report.head,
-        replayed_head=report.replayed_head,
-        steps=report.steps,
-        reordered=[
-            ReorderedTie(
-                scheduled_time=tie.scheduled_time,
-                priority=tie.priority,
-                before=list(tie.before),
-                after=list(tie.after),
-            )
-            for tie in report.reordered[:MAX_STEPS]
-        ],
-        differing_tables=list(report.differing_tables),
-        refused_calls=report.refused_calls,
-    )
-
-
-class ForkRequest(BaseModel):
-    """The number of branches to create."""
-
-    count: Annotated[int, Field(ge=1, le=16)] = 1
-
-
-class Branch(BaseModel):
-    """A branch: an independent copy of the simulation, addressed by the header X-UES-Branch."""
-
-    branch_id: str
-    current_time: datetime
-    chain_head: str
-
-
-class Branches(BaseModel):
-    """A list of branches."""
-
-    branches: list[Branch]
-
-
-@router.post("/fork", status_code=201, dependencies=[Depends(permitted("simulation:fork"))])
-async def fork(environment: Served, simulation: Addressed, request: ForkRequest | None = None) -> Branches:
-    """Creates branches, by default one, from the current state of the simulation. Branches are independent copies.
-
-    Responds with 409 if there would be more than 16 branches.
-    """
-    names = environment.fork(simulation, request.count if request else 1)
-    return Branches(branches=[_branch(environment, name) for name in names])
-
-
-@router.get("/branches", dependencies=[Depends(permitted("simulation:fork"))])
-async def list_branches(environment: Served) -> Branches:
-    """Returns all branches."""
-    return Branches(branches=[_branch(environment, name) for name in environment.branches])
-
-
-@router.delete("/branches/{branch_id}", status_code=204, dependencies=[Depends(permitted("simulation:fork"))])
-async def delete_branch(branch_id: str, environment: Served) -> None:
-    """Deletes a branch. Responds with 404 if it does not exist."""
-    environment.branch(branch_id)
-    del environment.branches[branch_id]
-
-
-def _branch(environment: Environment, name: str) -> Branch:
-    simulation = environment.branches[name]
-    return Branch(branch_id=name, current_time=simulation.now, chain_head=simulation.position.head)
 
 
 def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:

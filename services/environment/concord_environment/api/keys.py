@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException
+from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, Field
 
 from concord_environment.access.keys import Key, Permission
 from concord_environment.api.access import Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.modalities.fields import Name
 
 
@@ -55,7 +54,7 @@ class Revocation(BaseModel):
     revoked_at: datetime | None
 
 
-router = PrefixRouter(prefix="/keys", tags=["keys"])
+router = APIRouter(prefix="/keys", tags=["keys"])
 
 
 @router.post("", status_code=201)

@@ -1,19 +1,18 @@
-"""`/metrics`: Prometheus metrics of the process, its calls and its main simulation."""
+"""`/metrics`: Prometheus metrics of the process, its calls and its simulation."""
 
 from collections.abc import Iterator
 
-from fastapi import Depends, Response
+from fastapi import APIRouter, Depends, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from concord.service.probes import process_metrics
 from concord_environment.api.access import Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment
 
-router = PrefixRouter(prefix="/metrics", tags=["metrics"])
+router = APIRouter(prefix="/metrics", tags=["metrics"])
 
 _PROCESS = process_metrics()
 
@@ -29,13 +28,10 @@ class _EnvironmentMetrics(Collector):
         for status, count in sorted(self._environment.access_log.totals.items()):
             calls.add_metric([str(status)], count)
         yield calls
-        events = GaugeMetricFamily("concord_environment_events", "Events of the main simulation.", labels=["status"])
+        events = GaugeMetricFamily("concord_environment_events", "Events of the simulation.", labels=["status"])
         for event_status in EventStatus:
             events.add_metric([event_status.value], self._environment.simulation.count(event_status))
         yield events
-        yield GaugeMetricFamily(
-            "concord_environment_branches", "Branches of the simulation.", value=len(self._environment.branches)
-        )
 
 
 # The number of pending events would tell an assistant that something is about to happen, so a key is needed.

@@ -7,20 +7,16 @@ from functools import cache
 from inspect import getdoc
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import (
-    BRANCH_HEADER,
     Addressed,
     Served,
-    addressed,
-    environment_of,
     is_of_ues_0_1,
     permitted,
 )
 from concord_environment.api.responses import action_response, unvalidated
-from concord_environment.api.routing import PrefixRouter, body_of, direct
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyImplementation, AnyModality, StatePage
@@ -31,7 +27,7 @@ _EXECUTION: Final = (
     "once, responds with the status `pending`, and executes it when time moves."
 )
 
-calendars_router = PrefixRouter(prefix="/calendar/calendars", tags=["calendar"])
+calendars_router = APIRouter(prefix="/calendar/calendars", tags=["calendar"])
 
 
 @calendars_router.get("", dependencies=[Depends(permitted("calendar:calendars:list"))])
@@ -41,13 +37,13 @@ async def read_calendars(simulation: Addressed) -> CalendarList:
 
 
 @cache
-def modality_routes() -> tuple[PrefixRouter, ...]:
+def modality_routes() -> tuple[APIRouter, ...]:
     """A router for each modality."""
     return tuple(map(_router, MODALITY_BY_NAME.values()))
 
 
-def _router(modality: AnyModality) -> PrefixRouter:
-    router = PrefixRouter(prefix=f"/{modality.name}", tags=[modality.name])
+def _router(modality: AnyModality) -> APIRouter:
+    router = APIRouter(prefix=f"/{modality.name}", tags=[modality.name])
     _add_state(router, modality)
     _add_query(router, modality)
     for implementation in modality.implementations:
@@ -55,7 +51,7 @@ def _router(modality: AnyModality) -> PrefixRouter:
     return router
 
 
-def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
+def _add_state(router: APIRouter, modality: AnyModality) -> None:
     views = modality.views
 
     async def state(
@@ -93,18 +89,12 @@ def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
     )
 
 
-def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
+def _add_query(router: APIRouter, modality: AnyModality) -> None:
     views = modality.views
     query_type: Any = views.query_type
 
-    permission = permitted(modality.calls.query_permission())
-
     async def query(simulation: Addressed, request: query_type) -> Response:
-        return unvalidated(views.answer(simulation.world, simulation.now, request))
-
-    async def respond(call: Request) -> Response:
-        await permission(call)
-        return await query(await addressed(call, call.headers.get(BRANCH_HEADER)), await body_of(call, query_type))
+        return unvalidated(modality.answer(simulation.world, simulation.now, request))
 
     router.add_api_route(
         "/query",
@@ -114,30 +104,19 @@ def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
         operation_id=f"{modality.name}_query",
         summary=f"Query {modality.name}",
         description=query_description(modality),
-        dependencies=[Depends(permission)],
-        route_class_override=direct(respond),
+        dependencies=[Depends(permitted(modality.calls.query_permission()))],
     )
 
 
-def _add_action(router: PrefixRouter, implementation: AnyImplementation) -> None:
+def _add_action(router: APIRouter, implementation: AnyImplementation) -> None:
     request_type: Any = implementation.request
     operation = implementation.operation
     permission = permitted(operation.permission)
 
-    async def act(
-        request: request_type,
-        environment: Served,
-        simulation: Addressed,
-        caller: Annotated[Key, Depends(permission)],
-    ) -> Response:
+    async def act(request: request_type, environment: Served, caller: Annotated[Key, Depends(permission)]) -> Response:
         action: Action = request
-        event = environment.submit(simulation, caller, action)
-        return unvalidated(action_response(simulation, event))
-
-    async def respond(call: Request) -> Response:
-        caller = await permission(call)
-        simulation = await addressed(call, call.headers.get(BRANCH_HEADER))
-        return await act(await body_of(call, request_type), environment_of(call), simulation, caller)
+        event = environment.submit(caller, action)
+        return unvalidated(action_response(environment.simulation, event))
 
     router.add_api_route(
         f"/{operation.route}",
@@ -146,6 +125,5 @@ def _add_action(router: PrefixRouter, implementation: AnyImplementation) -> None
         response_model=implementation.response,
         operation_id=operation.tool_name,
         summary=f"{operation.modality}: {operation.name}",
-        route_class_override=direct(respond),
         description=f"{getdoc(request_type)}\n\n{_EXECUTION} Requires the permission `{operation.permission}`.",
     )

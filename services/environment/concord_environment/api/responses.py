@@ -80,7 +80,6 @@ def _facts(simulation: EnvironmentSimulation, event: Event) -> EventFacts:
     return EventFacts(simulation.first_row_id(event), event.status is EventStatus.EXECUTED)
 
 
-def unvalidated(answer: BaseModel | bytes) -> Response:
-    """A response of a model or of JSON without validation: FastAPI would validate each field again."""
-    content = answer if isinstance(answer, bytes) else answer.model_dump_json()
-    return Response(content, media_type="application/json")
+def unvalidated(answer: BaseModel) -> Response:
+    """A response of a model without validation: FastAPI would validate each field again."""
+    return Response(answer.model_dump_json(), media_type="application/json")

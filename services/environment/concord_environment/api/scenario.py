@@ -2,11 +2,10 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Line
@@ -84,7 +83,7 @@ class EventsImport(_Import):
     merge: bool = False
 
 
-router = PrefixRouter(prefix="/scenario", tags=["scenario"])
+router = APIRouter(prefix="/scenario", tags=["scenario"])
 _exports = [Depends(permitted("scenario:export"))]
 _imports = [Depends(permitted("scenario:import"))]
 
@@ -127,7 +126,7 @@ async def export_events(simulation: Addressed) -> EventsExport:
 
 @router.post("/import/full", dependencies=_imports)
 async def import_full(request: ScenarioImport, environment: Served) -> ScenarioReport:
-    """Replaces the simulation with a scenario, and deletes all branches and holds.
+    """Replaces the simulation with a scenario.
 
     Responds with 409 if the simulation is running, and with 422 for an invalid or inconsistent scenario.
     """
@@ -149,7 +148,7 @@ async def import_full(request: ScenarioImport, environment: Served) -> ScenarioR
 async def import_environment(
     request: EnvironmentImport, environment: Served, simulation: Addressed
 ) -> EnvironmentReport:
-    """Replaces the clock and the state of all modalities, and deletes all branches and holds.
+    """Replaces the clock and the state of all modalities.
 
     Responds with 409 if the simulation is running, and with 422 for an invalid or inconsistent environment.
     """
@@ -166,7 +165,7 @@ async def import_environment(
 
 @router.post("/import/events", dependencies=_imports)
 async def import_events(request: EventsImport, environment: Served, simulation: Addressed) -> EventsReport:
-    """Replaces the events or, with `merge`, adds events, and deletes all branches and holds.
+    """Replaces the events or, with `merge`, adds events.
 
     Responds with 409 if the simulation is running, and with 422 for an invalid event.
     """
@@ -195,9 +194,8 @@ def _catch_up(simulation: EnvironmentSimulation) -> None:
 
 def _loaded(environment: Environment, loaded: LoadedScenario, document: EnvironmentDocument) -> dict[str, Any]:
     """Serves a loaded scenario. Returns the fields of an `ImportReport`."""
-    environment.replace(loaded.simulation)
+    environment.simulation = loaded.simulation
     environment.lifecycle.time_scale = document.time_state.time_scale
-    environment.announce("simulation.loaded")
     warnings = [f"skipped the unknown modality {name}" for name in loaded.skipped]
     return {
         "success": True,

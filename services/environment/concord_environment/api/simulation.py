@@ -4,11 +4,10 @@ from datetime import datetime
 from typing import Annotated, Final
 from uuid import NAMESPACE_URL, uuid5
 
-from fastapi import Depends
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import BadRequest
 from concord_environment.environment import Environment
@@ -103,7 +102,7 @@ class Cleared(BaseModel):
     current_time: datetime
 
 
-router = PrefixRouter(prefix="/simulation", tags=["simulation"])
+router = APIRouter(prefix="/simulation", tags=["simulation"])
 
 
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(Moment)
@@ -127,23 +126,19 @@ async def start(environment: Served, request: StartRequest) -> Started:
     Responds with 409 if the simulation is running.
     """
     environment.lifecycle.start(auto_advance=request.auto_advance, time_scale=request.time_scale)
-    started = Started(
+    return Started(
         simulation_id=_simulation_id(environment),
         status="running",
         current_time=environment.simulation.now,
         auto_advance=request.auto_advance,
         time_scale=request.time_scale if request.auto_advance else None,
     )
-    environment.announce("simulation.started", **started.model_dump(mode="json"))
-    return started
 
 
 @router.post("/stop", dependencies=[Depends(permitted("simulation:stop"))])
 async def stop(environment: Served) -> Stopped:
     """Stops the simulation: time no longer moves, and state and events stay. Has no effect on a stopped simulation."""
     was_running, simulation = environment.lifecycle.stop(), environment.simulation
-    if was_running:
-        environment.announce("simulation.stopped", simulation_id=_simulation_id(environment))
     return Stopped(
         simulation_id=_simulation_id(environment),
         status="stopped",
@@ -175,7 +170,7 @@ async def status(environment: Served, simulation: Addressed) -> Status:
 
 @router.post("/reset", dependencies=[Depends(permitted("simulation:reset"))])
 async def reset(environment: Served, simulation: Addressed, request: ResetRequest | None = None) -> ResetDone:
-    """Resets the state to the time when the simulation was last loaded or cleared. Stops it, and releases all holds.
+    """Resets the state to the time when the simulation was last loaded or cleared. Stops it.
 
     The clock stays, and every event is pending again, whether it was executed, skipped or cancelled. With `rewind`,
     clock and events are reset too: events that were created since then are gone.
@@ -183,8 +178,6 @@ async def reset(environment: Served, simulation: Addressed, request: ResetReques
     before = len(simulation.events)
     undone = simulation.rewind() if request and request.rewind else simulation.reset()
     environment.lifecycle.stop()
-    environment.lifecycle.release_all()
-    environment.announce("simulation.reset")
     return ResetDone(
         status="reset",
         message=f"the state is reset; it is {simulation.now.isoformat()}",
@@ -196,15 +189,14 @@ async def reset(environment: Served, simulation: Addressed, request: ResetReques
 
 @router.post("/clear", dependencies=[Depends(permitted("simulation:clear"))])
 async def clear(environment: Served, request: ClearRequest | None = None) -> Cleared:
-    """Stops the simulation, and deletes all events, the state of all modalities, holds, branches and revoked keys.
+    """Stops the simulation, and deletes all events, the state of all modalities, the people and the revoked keys.
 
-    The other keys and the webhooks stay. After this call, the same calls give the same ids and the same hash chain.
+    The other keys stay. After this call, the same calls give the same ids and the same hash chain.
     Responds with 400 if `reset_time_to` is not a time.
     """
     before = environment.simulation
     moment = _moment(request.reset_time_to) if request and request.reset_time_to is not None else None
     environment.clear(moment or before.now)
-    environment.announce("simulation.cleared")
     return Cleared(
         status="cleared",
         events_removed=len(before.events),

@@ -35,7 +35,7 @@ class Engine(Generic[W]):
         self, world: W, rules: Rules[W], terms: Terms, position: Position, events: Iterable[Event] = ()
     ) -> None:
         self.world = world
-        self.queue = EventQueue(events, terms.tie_seed)
+        self.queue = EventQueue(events)
         self.history = History(position.head)
         self._rules = rules
         self._space = namespace(terms.seed, terms.lineage)
@@ -145,6 +145,12 @@ class Engine(Generic[W]):
         if taken:
             self._set_mark(taken[-1].after)
         return taken
+
+    def rewind(self) -> int:
+        """Undoes every step, without a redo. Returns their number."""
+        taken = self.undo(len(self.history.steps))
+        self.history.undone.clear()
+        return len(taken)
 
     # --- internals ---
 

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterable
 from datetime import datetime
-from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import takewhile
 from typing import Final
@@ -18,13 +17,9 @@ _DONE: Final = ()
 
 
 class EventQueue:
-    """Events ordered by due time, then by priority from high to low, then by sequence.
+    """Events ordered by due time, then by priority from high to low, then by sequence."""
 
-    With a tie seed, a hash of the seed and the sequence decides before the sequence does.
-    """
-
-    def __init__(self, events: Iterable[Event] = (), tie_seed: int | None = None) -> None:
-        self._tie_seed = tie_seed
+    def __init__(self, events: Iterable[Event] = ()) -> None:
         self.table: Table[Event] = Table(
             "events",
             Event,
@@ -56,13 +51,7 @@ class EventQueue:
 
     def sort_key(self, event: Event) -> SortKey:
         """The event's sort key in the table of events."""
-        return (to_us(event.scheduled_time), -event.priority, self._tie(event.sequence), event.sequence)
-
-    def _tie(self, sequence: int) -> int:
-        if self._tie_seed is None:
-            return 0
-        key = f"{self._tie_seed}:{sequence}".encode()
-        return int.from_bytes(blake2b(key, digest_size=8).digest())
+        return (to_us(event.scheduled_time), -event.priority, event.sequence)
 
 
 class DueEvents:

@@ -1,6 +1,6 @@
 """Events: an action, its due time and its outcome.
 
-`Event` is the row of a simulation's table, `EventRecord` its JSON form in responses, scenario files and snapshots.
+`Event` is the row of a simulation's table, `EventRecord` its JSON form in scenario files.
 """
 
 from collections.abc import Mapping, Sequence

@@ -23,7 +23,3 @@ class Invalid(Fault):
 
 class BadRequest(Fault):
     """The call has no meaning in the current state, or its action is incomplete."""
-
-
-class NotCommitted(Fault):
-    """A change could not be committed: it is not on the disk."""

@@ -1,9 +1,9 @@
-"""The simulation of a world: its calls, undo and redo, reset and forks."""
+"""The simulation of a world: its calls, undo and redo, and reset."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Generic
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
@@ -14,9 +14,6 @@ from concord_environment.core.history import History
 from concord_environment.core.steps import Step, StepKind
 from concord_environment.core.tables import Table
 from concord_environment.core.world import Rules, Terms, W
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +35,6 @@ class Progress:
         return sum(event.status is EventStatus.FAILED for event in self.events)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin(Generic[W]):
-    """The state that a reset or a rewind restores. Its world is a copy that no simulation changes."""
-
-    world: W
-    events: tuple[Event, ...]
-    position: Position
-
-
-Call = tuple[str, tuple[Any, ...], dict[str, Any]]
-
-
-def _recorded(
-    method: "Callable[Concatenate[Simulation[Any], P], T]",
-) -> "Callable[Concatenate[Simulation[Any], P], T]":
-    """Records a successful call, so that `replay` can repeat it."""
-
-    def call(self: "Simulation[Any]", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result = method(self, *args, **kwargs)
-        self.calls.append((method.__name__, args, kwargs))
-        return result
-
-    call.__doc__ = method.__doc__
-    return call
-
-
 class Simulation(Generic[W]):
     """The discrete-event simulation of a world.
 
@@ -80,11 +51,8 @@ class Simulation(Generic[W]):
         terms: Terms = Terms(),  # noqa: B008 - it is immutable
     ) -> None:
         self.terms = terms
-        self.calls: list[Call] = []
-        """Every successful call since the origin."""
         self._rules = rules
         self._engine = Engine(world, rules, terms, position, events)
-        self._origin = self._current_origin()
 
     # --- state ---
 
@@ -150,26 +118,22 @@ class Simulation(Generic[W]):
 
     # --- calls ---
 
-    @_recorded
     def schedule(self, submissions: Sequence[Submission]) -> list[Event]:
         """Adds events in one step. Raises Conflict, and adds none, if one would be in the past."""
         for submission in submissions:
             self.require_future(submission.due)
         return self._engine.schedule(submissions)
 
-    @_recorded
     def act(self, submission: Submission) -> Event:
         """Schedules and executes an action in one step. A Fault leaves everything unchanged."""
         return self._engine.act(submission)
 
-    @_recorded
     def advance(self, microseconds: int) -> Progress:
         """Executes every event due in (now, now + microseconds], in order and each at its due time. Raises Invalid."""
         if microseconds <= 0:
             raise Invalid("time moves forward only")
         return self._run_until(self.clock + microseconds)
 
-    @_recorded
     def skip_to_next(self) -> Progress:
         """Moves to the due time of the next pending event and executes every event due then. Raises NotFound."""
         event = self.next_event()
@@ -182,7 +146,6 @@ class Simulation(Generic[W]):
         done = self._engine.run_until(end)
         return Progress(previous, self.now, tuple(done))
 
-    @_recorded
     def jump(self, target: datetime) -> list[Event]:
         """Sets the clock and skips every event due by then. Executes nothing. Raises BadRequest for an earlier time."""
         if target < self.now:
@@ -193,7 +156,6 @@ class Simulation(Generic[W]):
         self._engine.move_clock(to_us(target))
         return skipped
 
-    @_recorded
     def cancel(self, cancelled_id: str) -> Event:
         """Cancels a pending event. Raises NotFound, or BadRequest for an event that is not pending."""
         event = self.events.get(cancelled_id)
@@ -203,17 +165,15 @@ class Simulation(Generic[W]):
             raise BadRequest(f"the event is {event.status}, only a pending one can be cancelled")
         return self._engine.end(StepKind.CANCELLED, EventStatus.CANCELLED, [event])[0]
 
-    @_recorded
     def undo(self, count: int = 1) -> list[Step]:
         """Undoes the last `count` steps, or all if there are fewer. Returns them, latest first."""
         return self._engine.undo(count)
 
-    @_recorded
     def redo(self, count: int = 1) -> list[Step]:
         """Redoes the next `count` undone steps, or all if there are fewer. Returns them in order."""
         return self._engine.redo(count)
 
-    # --- whole simulations ---
+    # --- the origin ---
 
     def set_origin(self, source: bytes = b"") -> None:
         """Makes the current state the origin. Undo stops there, and a rewind returns there.
@@ -221,8 +181,6 @@ class Simulation(Generic[W]):
         `source` identifies rows that no step wrote, such as rows from an imported file. It enters the hash chain.
         """
         self._engine.restart_history(source)
-        self.calls.clear()
-        self._origin = self._current_origin()
 
     def reset(self) -> int:
         """Restores the world of the origin and makes every event since then pending again. The clock stays.
@@ -230,35 +188,19 @@ class Simulation(Generic[W]):
         Follow-up events go: their causes schedule them again. The result is the new origin. Returns the number of
         executed events undone.
         """
-        undone, origin = self.count(EventStatus.EXECUTED), self._origin
-        known = {event.event_id: event for event in origin.events}
-        undone -= sum(event.status is EventStatus.EXECUTED for event in origin.events)
+        now, sequence = self.clock, self._engine.mark.sequence
+        before, executed = list(self.events.rows()), self.count(EventStatus.EXECUTED)
+        self.rewind()
+        undone = executed - self.count(EventStatus.EXECUTED)
         events = [
-            known.get(event.event_id) or event.ended(EventStatus.PENDING, None)
-            for event in self.events.rows()
+            self.events.get(event.event_id) or event.ended(EventStatus.PENDING, None)
+            for event in before
             if CAUSED_BY not in event.metadata
         ]
-        position = Position(self.clock, self.position.sequence, origin.position.head)
-        self._engine = Engine(origin.world.fork(), self._rules, self.terms, position, events)
-        self.calls.clear()
-        self._origin = self._current_origin()
+        position = Position(now, sequence, self.position.head)
+        self._engine = Engine(self.world, self._rules, self.terms, position, events)
         return undone
 
     def rewind(self) -> int:
         """Returns to the origin, its clock and its events. Returns the number of steps undone."""
-        steps, origin = len(self.history.steps), self._origin
-        self._engine = Engine(origin.world.fork(), self._rules, self.terms, origin.position, origin.events)
-        self.calls.clear()
-        return steps
-
-    def fork(self) -> Self:
-        """A separate simulation that starts from the current state."""
-        return type(self)(self.world.fork(), self._rules, self.position, self.events.rows(), self.terms)
-
-    def restarted(self, terms: Terms) -> Self:
-        """A separate simulation that starts from the origin, on other terms."""
-        origin = self._origin
-        return type(self)(origin.world.fork(), self._rules, origin.position, origin.events, terms)
-
-    def _current_origin(self) -> Origin[W]:
-        return Origin(self.world.fork(), tuple(self.events.rows()), self.position)
+        return self._engine.rewind()

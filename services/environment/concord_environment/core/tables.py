@@ -9,10 +9,8 @@ from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
 from concord_environment.core.order import IndexValues, Order, SortKey, SortKeys
-from concord_environment.core.write_set import WriteSet
 
 Row = TypeVar("Row")
-T = TypeVar("T")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _NO_SORT_KEYS: Final[SortKeys] = SortedList()
@@ -31,7 +29,7 @@ class Change(NamedTuple):
 
 @cache
 def _adapter(row: type[Row]) -> TypeAdapter[Row]:
-    # Every fork creates new tables, and building an adapter takes far longer than filling a small table.
+    # Every world has new tables, and building an adapter takes far longer than filling a small table.
     return TypeAdapter(row)
 
 
@@ -62,17 +60,11 @@ class Table(Generic[Row]):
         self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
         self.digest = digest or self.adapter.dump_json
         """Gives the part of a row that enters the hash chain."""
-        self.write_set: WriteSet | None = None
-        """Collects the keys of this table's writes, if set."""
         self._rows: dict[str, Row] = {}
         self._order = Order(self._rows, order, indexes, kind)
         self._unapplied = self._order.unapplied
         self._found: dict[str, dict[str, dict[str, None]]] = {lookup: {} for lookup in lookups}
-        self._texts: dict[str, bytes] = {}
-        self._derived: dict[str, dict[str, Any]] = {lookup: {} for lookup in lookups}
-        self._lookups = [
-            (self._found[lookup], self._derived[lookup], values_of) for lookup, values_of in lookups.items()
-        ]
+        self._lookups = [(self._found[lookup], values_of) for lookup, values_of in lookups.items()]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -92,10 +84,6 @@ class Table(Generic[Row]):
     def items(self) -> Iterator[tuple[str, Row]]:
         """Keys and rows, in order."""
         return ((sort_key[-1], self._rows[sort_key[-1]]) for sort_key in self._order.sort_keys())
-
-    def copy(self) -> dict[str, Row]:
-        """Keys and rows, in the order of their first writing, as lookups list them. Needs no sorting."""
-        return self._rows.copy()
 
     def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows, in order."""
@@ -149,23 +137,6 @@ class Table(Generic[Row]):
         """The values under which a lookup lists rows."""
         return self._found[lookup].keys()
 
-    def json(self, key: str) -> bytes:
-        """The row under a key as JSON, kept until the row changes. Raises KeyError if there is none."""
-        text = self._texts.get(key)
-        if text is None:
-            text = self._texts[key] = self.adapter.dump_json(self._rows[key])
-        return text
-
-    def derived(self, lookup: str, value: str, derive: Callable[[list[Row]], T]) -> T:
-        """What follows from the rows that a lookup lists under a value, kept until one of them changes.
-
-        A table derives one thing from each of its lookups.
-        """
-        known: dict[str, T] = self._derived[lookup]
-        if value not in known:
-            known[value] = derive(self.found(lookup, value))
-        return known[value]
-
     def write(self, key: str, row: Row | None) -> Change:
         """Writes a row under a key. None deletes the row there."""
         before = self._rows.get(key)
@@ -174,15 +145,9 @@ class Table(Generic[Row]):
         elif before is not None:
             del self._rows[key]
         self._unapplied.setdefault(key, before)
-        if self.write_set is not None:
-            self.write_set.add(self.name, key)
-        self._texts.pop(key, None)
-        for found, derived, values_of in self._lookups:
+        for found, values_of in self._lookups:
             was = () if before is None else values_of(before)
             now = () if row is None else values_of(row)
-            if derived:
-                for value in (*was, *now):
-                    derived.pop(value, None)
             if was != now:
                 for value in was:
                     _forget(found, value, key)

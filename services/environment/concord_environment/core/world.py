@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from concord_environment.core.actions import Action
 from concord_environment.core.tables import Table
@@ -19,9 +19,6 @@ class World(Protocol):
     def tables(self) -> Mapping[str, Table[Any]]:
         """Every table, by name."""
 
-    def fork(self) -> Self:
-        """A copy with the same rows. Writes to one do not show in the other."""
-
 
 W = TypeVar("W", bound=World)
 
@@ -34,10 +31,8 @@ class Terms:
     """A simulation's fixed parameters.
 
     `lineage` identifies the scenario that the simulation was loaded from, so that new ids differ from the scenario's.
-    `tie_seed` decides the order of events of one due time and priority; without it, their sequence does.
     """
 
     seed: int = 0
     lineage: str = ""
-    tie_seed: int | None = None
     max_events_per_instant: int = MAX_EVENTS_PER_INSTANT

@@ -7,13 +7,14 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
 
 from concord.version import VERSION
 from concord_environment.access.keys import Key
 from concord_environment.access.log import Access
+from concord_environment.api.access import environment_of
 from concord_environment.api.errors import status_of
 from concord_environment.core.faults import Fault
-from concord_environment.environment import Environment
 from concord_environment.mcp.tools import all_tools
 
 _INSTRUCTIONS: Final = (
@@ -26,15 +27,15 @@ _INSTRUCTIONS: Final = (
 Context = ServerRequestContext[Any, Any]
 
 
-def new_sessions(environment: Environment, max_body_bytes: int) -> StreamableHTTPSessionManager:
+def new_sessions(max_body_bytes: int) -> StreamableHTTPSessionManager:
     """The manager of the server's sessions, which runs once."""
     # Sessions are stateless: each call has its key, and nobody can hijack a session.
     return StreamableHTTPSessionManager(
-        _server(environment), json_response=True, stateless=True, max_request_body_size=max_body_bytes
+        _server(), json_response=True, stateless=True, max_request_body_size=max_body_bytes
     )
 
 
-def _server(environment: Environment) -> Server[Any]:
+def _server() -> Server[Any]:
     tools = all_tools()
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG001
@@ -49,7 +50,7 @@ def _server(environment: Environment) -> Server[Any]:
         tool = tools.get(params.name)
         if tool is None:
             return _result(f"there is no tool {params.name}", is_error=True)
-        key = _caller(context)
+        key, environment = _caller(context), environment_of(_request(context))
         try:
             answer = tool.call(environment, key, params.arguments or {})
         except Fault as fault:
@@ -71,11 +72,15 @@ def _refusal(key: Key, tool: str, fault: Fault) -> Access:
     return Access(datetime.now(UTC), key.key_id, key.name, "POST", f"/mcp/{tool[:100]}", status_of(fault), 0.0)
 
 
+def _request(context: Context) -> Request:
+    if not isinstance(context.request, Request):
+        raise TypeError("the call did not arrive over HTTP")
+    return context.request
+
+
 def _caller(context: Context) -> Key:
     """The key with which the endpoint has authenticated the call."""
-    if context.request is None:
-        raise RuntimeError("the call did not arrive over HTTP")
-    key: Key = context.request.state.key
+    key: Key = _request(context).state.key
     return key
 
 

@@ -11,7 +11,7 @@ from concord_environment.access.keys import Key
 from concord_environment.api.responses import action_response
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.modalities.modality import AnyImplementation, AnyModality, StatePage, StateView
+from concord_environment.modalities.modality import AnyImplementation, AnyModality, QueryAnswer, StatePage, StateView
 from concord_environment.modalities.registry import (
     IMPLEMENTATIONS,
     MODALITY_BY_NAME,
@@ -43,8 +43,7 @@ class EnvironmentTool:
     description: str
     arguments: type[BaseModel]
     permission: str
-    run: Callable[[Environment, Key, Any], BaseModel | bytes]
-    """Returns a model, or JSON."""
+    run: Callable[[Environment, Key, Any], BaseModel]
 
     def call(self, environment: Environment, key: Key, arguments: dict[str, Any]) -> str:
         """Runs the tool and returns JSON. Raises Forbidden without the permission, Invalid for invalid arguments."""
@@ -53,8 +52,7 @@ class EnvironmentTool:
             parsed = self.arguments.model_validate(arguments)
         except ValidationError as error:
             raise Invalid(reasons(error)) from error
-        answer = self.run(environment, key, parsed)
-        return answer.decode() if isinstance(answer, bytes) else answer.model_dump_json()
+        return self.run(environment, key, parsed).model_dump_json()
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
@@ -89,7 +87,7 @@ def _time(environment: Environment, key: Key, arguments: NoArguments) -> Simulat
 def _state_tool(modality: AnyModality) -> EnvironmentTool:
     views = modality.views
 
-    def run(environment: Environment, key: Key, arguments: StateArguments) -> StateView | bytes:  # noqa: ARG001
+    def run(environment: Environment, key: Key, arguments: StateArguments) -> StateView:  # noqa: ARG001
         simulation = environment.simulation
         if arguments.compact:
             brief: StateView = views.brief(simulation.world, simulation.now)
@@ -103,21 +101,19 @@ def _state_tool(modality: AnyModality) -> EnvironmentTool:
 
 
 def _query_tool(modality: AnyModality) -> EnvironmentTool:
-    views = modality.views
-
-    def run(environment: Environment, key: Key, arguments: BaseModel) -> bytes:  # noqa: ARG001
+    def run(environment: Environment, key: Key, arguments: BaseModel) -> QueryAnswer:  # noqa: ARG001
         simulation = environment.simulation
-        return views.answer(simulation.world, simulation.now, arguments)
+        return modality.answer(simulation.world, simulation.now, arguments)
 
     description = query_description(modality)
     return EnvironmentTool(
-        f"{modality.name}_query", description, views.query_type, modality.calls.query_permission(), run
+        f"{modality.name}_query", description, modality.views.query_type, modality.calls.query_permission(), run
     )
 
 
 def _action_tool(implementation: AnyImplementation) -> EnvironmentTool:
     def run(environment: Environment, key: Key, arguments: Any) -> BaseModel:  # noqa: ANN401 - the operation's request
-        event = environment.submit(environment.simulation, key, arguments)
+        event = environment.submit(key, arguments)
         return action_response(environment.simulation, event)
 
     operation, request = implementation.operation, implementation.request

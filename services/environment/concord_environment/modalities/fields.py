@@ -2,11 +2,11 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from zoneinfo import available_timezones
 
 import phonenumbers
@@ -161,3 +161,18 @@ class Page(BaseModel):
     def stop(self) -> int:
         """The position after the last item, which may be beyond the end of the list."""
         return self.first + (self.limit or sys.maxsize)
+
+
+Filters = Mapping[str, Callable[[Any, Any], bool]]
+"""For each field of a query that filters, whether a row matches a value of the field."""
+
+
+def given_filters(query: BaseModel, filters: Filters) -> dict[str, Callable[[Any], bool]]:
+    """The tests of a row that the given fields of a query make, by field."""
+    given = {name: getattr(query, name) for name in filters}
+    return {name: partial(filters[name], value) for name, value in given.items() if value is not None}
+
+
+def contains(text: str, part: str) -> bool:
+    """Whether a text contains a part, in any case."""
+    return part.casefold() in text.casefold()

@@ -13,7 +13,6 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Line, Moment, Name, Page, SortOrder
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     Implementation,
     Modality,
@@ -22,7 +21,6 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 from concord_environment_client.modalities.location import LocationCalls
@@ -200,11 +198,10 @@ def _brief(world: States, now: datetime) -> LocationBriefView:
     return LocationBriefView.model_validate(_brief_fields(world, now))
 
 
-def _answer(world: States, now: datetime, query: LocationQuery) -> LocationAnswer:  # noqa: ARG001 - one signature
+def _find(world: States, now: datetime, query: LocationQuery) -> tuple[list[PlaceView], int]:  # noqa: ARG001 - one signature
     places, total = find_places(world[LocationState], query)
     current = world[LocationState].current
-    found = [_view(place, is_current=place is current) for place in places]
-    return LocationAnswer.model_validate({**answer_fields("location", query, len(places), total), "locations": found})
+    return [_view(place, is_current=place is current) for place in places], total
 
 
 def _as_text(brief: LocationBriefView) -> Iterable[str]:
@@ -270,12 +267,12 @@ MODALITY: Final = Modality(
     implementations=(Implementation(LocationCalls.update, UpdateLocation, _update),),
     default_operation="update",
     views=Views(
-        as_json(_state),
+        _state,
         LocationStateView,
         _brief,
         LocationBriefView,
         LocationQuery,
-        as_json(_answer),
+        _find,
         LocationAnswer,
         _as_text,
     ),

@@ -1,6 +1,6 @@
 """The descriptor of a modality: state, operations, views and scenario documents."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
@@ -178,22 +178,23 @@ def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signatur
 class Views(Generic[B, Q]):
     """The views of a modality: a page of the state, the compact state (`brief`), and the responses to queries.
 
-    `state`, `answer` and `summary` return JSON in the form of their types. `as_text` renders the compact state as lines
-    of a prompt. `summary` is the whole state without long texts, if the modality has one. `state_of_0_1` is the state
-    for clients of UES 0.1, where it differs.
+    `find` returns the page of what matches a query, as it is shown, and the number of all matches; the one field that
+    `answer_type` adds to a `QueryAnswer` has that page. `as_text` renders the compact state as lines of a prompt.
+    `summary` is the whole state without long texts, if the modality has one. `state_of_0_1` is the state for clients
+    of UES 0.1, where it differs.
     """
 
-    state: Callable[[States, datetime, StatePage], bytes]
+    state: Callable[[States, datetime, StatePage], StateView]
     state_type: type[StateView]
     brief: Callable[[States, datetime], B]
     brief_type: type[B]
     query_type: type[Q]
-    answer: Callable[[States, datetime, Q], bytes]
+    find: Callable[[States, datetime, Q], tuple[Sequence[object], int]]
     answer_type: type[QueryAnswer]
     as_text: Callable[[B], Iterable[str]] = _no_lines
-    summary: Callable[[States, datetime], bytes] | None = None
+    summary: Callable[[States, datetime], StateView] | None = None
     summary_type: type[StateView] | None = None
-    state_of_0_1: Callable[[States, datetime, StatePage], bytes] | None = None
+    state_of_0_1: Callable[[States, datetime, StatePage], StateView] | None = None
 
 
 def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
@@ -204,17 +205,6 @@ def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
         "current_time": now,
         "last_updated": updates.last_updated,
         "update_count": updates.update_count,
-    }
-
-
-def answer_fields(modality: str, query: BaseModel, returned: int, total: int) -> dict[str, Any]:
-    """The fields of `QueryAnswer`."""
-    return {
-        "modality_type": modality,
-        "query": query.model_dump(mode="json", exclude_none=True),
-        "total_count": total,
-        "returned_count": returned,
-        "count": returned,
     }
 
 
@@ -238,7 +228,7 @@ def _no_inconsistencies(state: State) -> Iterable[str]:  # noqa: ARG001 - one si
 
 @dataclass(frozen=True, slots=True)
 class Modality(Generic[S]):
-    """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
+    """One modality. The service derives its routes, MCP tools, permissions and scenario documents.
 
     `calls` declares its operations, each of which has one of the `implementations`. `description` is a noun phrase for
     the content of the state, as in "Returns the user's mailbox". An event without an operation in its data has the
@@ -268,6 +258,22 @@ class Modality(Generic[S]):
     def name(self) -> str:
         """The name in paths, permissions, events and scenario files."""
         return self.calls.name
+
+    def answer(self, world: States, now: datetime, query: BaseModel) -> QueryAnswer:
+        """The response to a query. Raises Invalid if the modality cannot answer it."""
+        shown, total = self.views.find(world, now, query)
+        answer_type = self.views.answer_type
+        (found,) = answer_type.model_fields.keys() - QueryAnswer.model_fields.keys()
+        return answer_type.model_validate(
+            {
+                "modality_type": self.name,
+                "query": query.model_dump(mode="json", exclude_none=True),
+                "total_count": total,
+                "returned_count": len(shown),
+                "count": len(shown),
+                found: shown,
+            }
+        )
 
 
 AnyModality = Modality[Any]

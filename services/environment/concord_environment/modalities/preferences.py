@@ -15,7 +15,6 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Moment, Name, Page, Zone
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     ONLY_KEY,
     Implementation,
@@ -25,7 +24,6 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 from concord_environment_client.modalities.preferences import PreferencesCalls
@@ -124,8 +122,8 @@ def _state(world: States, now: datetime, page: StatePage) -> PreferencesView:  #
     return _brief(world, now)
 
 
-def _answer(world: States, now: datetime, query: Page) -> PreferencesAnswer:  # noqa: ARG001 - one signature
-    return PreferencesAnswer(**answer_fields(NAME, query, 1, 1), preferences=[world[PreferencesState].current])
+def _find(world: States, now: datetime, query: Page) -> tuple[list[object], int]:  # noqa: ARG001 - one signature
+    return [world[PreferencesState].current], 1
 
 
 class SettingsDocument(BaseModel):
@@ -175,8 +173,6 @@ MODALITY: Final = Modality(
     state=PreferencesState,
     implementations=(Implementation(PreferencesCalls.update, UpdatePreferences, _update),),
     default_operation="update",
-    views=Views(
-        as_json(_state), PreferencesView, _brief, PreferencesView, Page, as_json(_answer), PreferencesAnswer, _as_text
-    ),
+    views=Views(_state, PreferencesView, _brief, PreferencesView, Page, _find, PreferencesAnswer, _as_text),
     scenario=ScenarioForm(PreferencesDocument, _load, _dump),
 )

@@ -3,9 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    computed_field,
+)
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
@@ -13,7 +22,6 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Id, JsonObject, Moment, Name, Page
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.location import Latitude, Longitude
 from concord_environment.modalities.modality import (
     Implementation,
@@ -23,7 +31,6 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 from concord_environment.modalities.weather_report import Report, Seconds, Units, converted
@@ -178,7 +185,13 @@ class WeatherAnswer(QueryAnswer):
     """The weather reports that match a query. `error` says that there is none."""
 
     reports: list[dict[str, JsonValue]]
-    error: str | None
+
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic documents it
+    @property
+    def error(self) -> str | None:
+        """Why there is no report, or null if there is one."""
+        place = location_key(cast("float", self.query["lat"]), cast("float", self.query["lon"]))
+        return None if self.total_count else f"there is no report for {place} at that time"
 
 
 def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
@@ -220,10 +233,8 @@ def _brief(world: States, now: datetime) -> WeatherBriefView:
     )
 
 
-def _answer(world: States, now: datetime, query: WeatherQuery) -> WeatherAnswer:  # noqa: ARG001 - one signature
-    reports, total = find_weather(world[WeatherState], query)
-    error = None if total else f"there is no report for {location_key(query.lat, query.lon)} at that time"
-    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports, error=error)
+def _find(world: States, now: datetime, query: WeatherQuery) -> tuple[list[Any], int]:  # noqa: ARG001 - one signature
+    return find_weather(world[WeatherState], query)
 
 
 def _as_text(brief: WeatherBriefView) -> Iterable[str]:
@@ -299,12 +310,12 @@ MODALITY: Final = Modality(
     implementations=(Implementation(WeatherCalls.update, UpdateWeather, _update),),
     default_operation="update",
     views=Views(
-        as_json(_state),
+        _state,
         WeatherStateView,
         _brief,
         WeatherBriefView,
         WeatherQuery,
-        as_json(_answer),
+        _find,
         WeatherAnswer,
         _as_text,
     ),

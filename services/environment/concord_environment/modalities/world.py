@@ -36,13 +36,3 @@ class EnvironmentWorld:
     def record_update(self, modality: str, transaction: Transaction) -> None:
         """Increments the update count of a modality."""
         transaction.put(self._updates, modality, self.updates(modality).after_one_more(transaction.now))
-
-    def fork(self) -> "EnvironmentWorld":
-        """Returns an independent copy with the same rows."""
-        copy = EnvironmentWorld()
-        for name, table in copy.tables.items():
-            for key, _ in list(table.items()):
-                table.write(key, None)
-            for key, row in self.tables[name].items():
-                table.write(key, row)
-        return copy

@@ -71,24 +71,17 @@ class CalendarCalls(ModalityCalls[S]):
 
     get_state = StateCall("/calendar/state", responses.CalendarState)
     query = QueryCall("/calendar/query", responses.FoundEvents, _QUERY)
-    create = Operation("/calendar/create", "create", "calendar.event_created", CREATES, _CREATE)
-    update = Operation("/calendar/update", "update", "calendar.event_updated", CHANGES_ANY, _UPDATE)
-    delete = Operation("/calendar/delete", "delete", "calendar.event_deleted", deletes("status"), _DELETE)
-    respond_to_event = Operation(
-        "/calendar/respond", "respond", "calendar.event_responded", changes("attendees"), _RESPOND
-    )
+    create = Operation("/calendar/create", "create", CREATES, _CREATE)
+    update = Operation("/calendar/update", "update", CHANGES_ANY, _UPDATE)
+    delete = Operation("/calendar/delete", "delete", deletes("status"), _DELETE)
+    respond_to_event = Operation("/calendar/respond", "respond", changes("attendees"), _RESPOND)
     list_calendars = Endpoint("GET", "/calendar/calendars", Json)
-    create_calendar = Operation("/calendar/calendars/create", "create_calendar", "calendar.calendar_created", CREATES)
-    update_calendar = Operation(
-        "/calendar/calendars/update", "update_calendar", "calendar.calendar_updated", CHANGES_ANY
-    )
-    delete_calendar = Operation(
-        "/calendar/calendars/delete", "delete_calendar", "calendar.calendar_deleted", Effect(empties="calendar_id")
-    )
+    create_calendar = Operation("/calendar/calendars/create", "create_calendar", CREATES)
+    update_calendar = Operation("/calendar/calendars/update", "update_calendar", CHANGES_ANY)
+    delete_calendar = Operation("/calendar/calendars/delete", "delete_calendar", Effect(empties="calendar_id"))
     set_default_calendar = Operation(
         "/calendar/calendars/set-default",
         "set_default_calendar",
-        "calendar.default_set",
         CHANGES_ANY,
         granted_by="calendar:calendars:default",
     )

@@ -46,6 +46,6 @@ class ChatCalls(ModalityCalls[S]):
 
     get_state = StateCall("/chat/state", responses.ChatState)
     query = QueryCall("/chat/query", responses.FoundChat, _QUERY)
-    send = Operation("/chat/send", "send_message", "chat.message", CREATES, _SEND)
-    delete = Operation("/chat/delete", "delete_message", "chat.deleted", deletes("is_deleted"))
-    clear = Operation("/chat/clear", "clear_conversation", "chat.cleared", Effect(empties="conversation_id"))
+    send = Operation("/chat/send", "send_message", CREATES, _SEND)
+    delete = Operation("/chat/delete", "delete_message", deletes("is_deleted"))
+    clear = Operation("/chat/clear", "clear_conversation", Effect(empties="conversation_id"))

@@ -64,43 +64,27 @@ class EmailCalls(ModalityCalls[S]):
         responses.FoundEmails,
         Tool("Finds emails, latest first.", takes=_FILTERS, defaults={"limit": 50, "sort_by": "date"}),
     )
-    send = Operation("/email/send", "send", "email.sent", CREATES, _SEND)
-    receive = Operation("/email/receive", "receive", "email.received", CREATES)
-    mark_read = Operation(
-        "/email/read", "mark_read", "email.read", changes("is_read"), _selection("Marks emails as read.")
-    )
-    mark_unread = Operation(
-        "/email/unread", "mark_unread", "email.unread", changes("is_read"), _selection("Marks emails as unread.")
-    )
-    star = Operation(
-        "/email/star", "star", "email.starred", changes("is_starred"), _selection("Adds the star to emails.")
-    )
-    unstar = Operation(
-        "/email/unstar", "unstar", "email.unstarred", changes("is_starred"), _selection("Removes the star from emails.")
-    )
-    archive = Operation(
-        "/email/archive", "archive", "email.archived", changes("folder"), _selection("Moves emails to the archive.")
-    )
-    delete = Operation(
-        "/email/delete", "delete", "email.deleted", deletes("folder"), _selection("Moves emails to the trash.")
-    )
+    send = Operation("/email/send", "send", CREATES, _SEND)
+    receive = Operation("/email/receive", "receive", CREATES)
+    mark_read = Operation("/email/read", "mark_read", changes("is_read"), _selection("Marks emails as read."))
+    mark_unread = Operation("/email/unread", "mark_unread", changes("is_read"), _selection("Marks emails as unread."))
+    star = Operation("/email/star", "star", changes("is_starred"), _selection("Adds the star to emails."))
+    unstar = Operation("/email/unstar", "unstar", changes("is_starred"), _selection("Removes the star from emails."))
+    archive = Operation("/email/archive", "archive", changes("folder"), _selection("Moves emails to the archive."))
+    delete = Operation("/email/delete", "delete", deletes("folder"), _selection("Moves emails to the trash."))
     add_labels = Operation(
         "/email/label",
         "add_label",
-        "email.labelled",
         changes("labels"),
         _selection("Adds labels to emails.", labels=TEXTS),
     )
     remove_labels = Operation(
         "/email/unlabel",
         "remove_label",
-        "email.unlabelled",
         changes("labels"),
         _selection("Removes labels from emails.", labels=TEXTS),
     )
-    move = Operation(
-        "/email/move", "move", "email.moved", changes("folder"), _selection("Moves emails to a folder.", folder=TEXT)
-    )
+    move = Operation("/email/move", "move", changes("folder"), _selection("Moves emails to a folder.", folder=TEXT))
     export_mbox = Endpoint("GET", "/email/export/mbox", bytes)
     export_eml = Endpoint("GET", "/email/export/eml", bytes)
     import_mbox = Endpoint("POST", "/email/import/mbox", Json)

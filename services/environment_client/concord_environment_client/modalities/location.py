@@ -14,4 +14,4 @@ class LocationCalls(ModalityCalls[S]):
 
     get_state = StateCall("/location/state", Json)
     query = QueryCall("/location/query", Json)
-    update = Operation("/location/update", "update", "location.updated", CHANGES_ANY)
+    update = Operation("/location/update", "update", CHANGES_ANY)

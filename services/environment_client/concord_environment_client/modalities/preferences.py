@@ -14,4 +14,4 @@ class PreferencesCalls(ModalityCalls[S]):
 
     get_state = StateCall("/time/state", Json)
     query = QueryCall("/time/query", Json)
-    update = Operation("/time/update", "update", "time.preferences", CHANGES_ANY, granted_by="time:preferences")
+    update = Operation("/time/update", "update", CHANGES_ANY, granted_by="time:preferences")

@@ -53,24 +53,18 @@ class SMSCalls(ModalityCalls[S]):
 
     get_state = StateCall("/sms/state", responses.SMSState)
     query = QueryCall("/sms/query", responses.FoundMessages, _QUERY)
-    send = Operation("/sms/send", "send_message", "sms.sent", CREATES, _SEND)
-    receive = Operation("/sms/receive", "receive_message", "sms.received", CREATES)
-    mark_read = Operation("/sms/read", "mark_read", "sms.read", changes("is_read"), _MARK_READ)
-    mark_unread = Operation("/sms/unread", "mark_unread", "sms.unread", changes("is_read"), _MARK_UNREAD)
-    delete = Operation("/sms/delete", "delete_message", "sms.deleted", deletes("is_deleted"), _DELETE)
-    react = Operation("/sms/react", "add_reaction", "sms.reacted", changes("reactions"), _REACT)
-    remove_reaction = Operation(
-        "/sms/unreact", "remove_reaction", "sms.unreacted", changes("reactions"), granted_by=_REACTIONS
-    )
-    edit = Operation("/sms/edit", "edit_message", "sms.edited", CHANGES_ANY)
-    create_group = Operation("/sms/group", "create_group", "sms.group_created", CREATES)
-    update_group = Operation("/sms/group-update", "update_group", "sms.group_updated", CHANGES_ANY, granted_by=_GROUPS)
-    add_participant = Operation(
-        "/sms/participant-add", "add_participant", "sms.participant_added", CHANGES_ANY, granted_by=_GROUPS
-    )
-    remove_participant = Operation(
-        "/sms/participant-remove", "remove_participant", "sms.participant_removed", CHANGES_ANY, granted_by=_GROUPS
-    )
-    leave_group = Operation("/sms/leave", "leave_group", "sms.group_left", CHANGES_ANY)
-    update_conversation = Operation("/sms/conversation", "update_conversation", "sms.conversation", CHANGES_ANY)
-    update_delivery = Operation("/sms/delivery", "update_delivery_status", "sms.delivery", CHANGES_ANY)
+    send = Operation("/sms/send", "send_message", CREATES, _SEND)
+    receive = Operation("/sms/receive", "receive_message", CREATES)
+    mark_read = Operation("/sms/read", "mark_read", changes("is_read"), _MARK_READ)
+    mark_unread = Operation("/sms/unread", "mark_unread", changes("is_read"), _MARK_UNREAD)
+    delete = Operation("/sms/delete", "delete_message", deletes("is_deleted"), _DELETE)
+    react = Operation("/sms/react", "add_reaction", changes("reactions"), _REACT)
+    remove_reaction = Operation("/sms/unreact", "remove_reaction", changes("reactions"), granted_by=_REACTIONS)
+    edit = Operation("/sms/edit", "edit_message", CHANGES_ANY)
+    create_group = Operation("/sms/group", "create_group", CREATES)
+    update_group = Operation("/sms/group-update", "update_group", CHANGES_ANY, granted_by=_GROUPS)
+    add_participant = Operation("/sms/participant-add", "add_participant", CHANGES_ANY, granted_by=_GROUPS)
+    remove_participant = Operation("/sms/participant-remove", "remove_participant", CHANGES_ANY, granted_by=_GROUPS)
+    leave_group = Operation("/sms/leave", "leave_group", CHANGES_ANY)
+    update_conversation = Operation("/sms/conversation", "update_conversation", CHANGES_ANY)
+    update_delivery = Operation("/sms/delivery", "update_delivery_status", CHANGES_ANY)

@@ -14,4 +14,4 @@ class WeatherCalls(ModalityCalls[S]):
 
     get_state = StateCall("/weather/state", Json)
     query = QueryCall("/weather/query", Json)
-    update = Operation("/weather/update", "update", "weather.updated", CHANGES_ANY)
+    update = Operation("/weather/update", "update", CHANGES_ANY)

@@ -20,14 +20,12 @@ from concord_environment.modalities.calendar.state import (
     RecurrenceRule,
     Reminders,
 )
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 
@@ -238,10 +236,9 @@ def _summarised(event: CalendarEvent) -> EventSummary:
     )
 
 
-def _answer(world: States, now: datetime, query: CalendarQuery) -> CalendarAnswer:
+def _find(world: States, now: datetime, query: CalendarQuery) -> tuple[list[CalendarEventView], int]:
     events, total = find_events(world[CalendarState], query, now)
-    shown = [event_view(event) for event in events]
-    return CalendarAnswer.model_validate({**answer_fields("calendar", query, len(events), total), "events": shown})
+    return [event_view(event) for event in events], total
 
 
 def _as_text(brief: CalendarBriefView) -> Iterable[str]:
@@ -251,12 +248,12 @@ def _as_text(brief: CalendarBriefView) -> Iterable[str]:
 
 
 CALENDAR_VIEWS: Final = Views(
-    as_json(_state),
+    _state,
     CalendarStateView,
     _brief,
     CalendarBriefView,
     CalendarQuery,
-    as_json(_answer),
+    _find,
     CalendarAnswer,
     _as_text,
 )

@@ -10,14 +10,12 @@ from pydantic import BaseModel
 
 from concord_environment.modalities.chat.state import ChatMessage, ChatState, Content, Role, text_of
 from concord_environment.modalities.fields import Id, Line, Moment, Page, SortOrder
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 
@@ -173,17 +171,13 @@ def _brief(world: States, now: datetime) -> ChatBriefView:
     return ChatBriefView.model_validate({**_counts(world, now), "last_exchange": last_by_role})
 
 
-def _answer(world: States, now: datetime, query: ChatQuery) -> ChatAnswer:  # noqa: ARG001 - one signature
+def _find(world: States, now: datetime, query: ChatQuery) -> tuple[list[ChatMessageView], int]:  # noqa: ARG001 - one signature
     messages, total = find_chat(world[ChatState], query)
-    return ChatAnswer.model_validate(
-        {**answer_fields("chat", query, len(messages), total), "messages": [_view(message) for message in messages]}
-    )
+    return [_view(message) for message in messages], total
 
 
 def _as_text(brief: ChatBriefView) -> Iterable[str]:
     yield f"CHAT: {brief.total_message_count} messages"
 
 
-CHAT_VIEWS: Final = Views(
-    as_json(_state), ChatStateView, _brief, ChatBriefView, ChatQuery, as_json(_answer), ChatAnswer, _as_text
-)
+CHAT_VIEWS: Final = Views(_state, ChatStateView, _brief, ChatBriefView, ChatQuery, _find, ChatAnswer, _as_text)

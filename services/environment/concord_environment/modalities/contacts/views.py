@@ -15,14 +15,12 @@ from concord_environment.modalities.contacts.state import (
     identifier_key,
 )
 from concord_environment.modalities.fields import Line, Name, Page
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 
@@ -167,11 +165,8 @@ def _brief(world: States, now: datetime) -> ContactsBriefView:
     )
 
 
-def _answer(world: States, now: datetime, query: ContactsQuery) -> ContactsAnswer:  # noqa: ARG001 - one signature
-    contacts, total = find_contacts(world[ContactsState], query)
-    return ContactsAnswer.model_validate(
-        {**answer_fields("contacts", query, len(contacts), total), "contacts": contacts}
-    )
+def _find(world: States, now: datetime, query: ContactsQuery) -> tuple[list[Contact], int]:  # noqa: ARG001 - one signature
+    return find_contacts(world[ContactsState], query)
 
 
 def _as_text(brief: ContactsBriefView) -> Iterable[str]:
@@ -179,12 +174,12 @@ def _as_text(brief: ContactsBriefView) -> Iterable[str]:
 
 
 CONTACTS_VIEWS: Final = Views(
-    as_json(_state),
+    _state,
     ContactsStateView,
     _brief,
     ContactsBriefView,
     ContactsQuery,
-    as_json(_answer),
+    _find,
     ContactsAnswer,
     _as_text,
 )

@@ -5,7 +5,18 @@ from itertools import takewhile
 from typing import Any, Final, Literal
 
 from concord_environment.modalities.email.state import STARRED, UNREAD, Email, EmailState, Priority
-from concord_environment.modalities.fields import Id, Labels, Line, Moment, Name, Page, SortOrder
+from concord_environment.modalities.fields import (
+    Filters,
+    Id,
+    Labels,
+    Line,
+    Moment,
+    Name,
+    Page,
+    SortOrder,
+    contains,
+    given_filters,
+)
 
 SortField = Literal["date", "received_at", "sent_at", "from", "from_address", "subject"]
 
@@ -52,16 +63,37 @@ class EmailQuery(Page):
     sort_order: SortOrder = "desc"
 
 
+_FILTERS: Final[Filters] = {
+    "folder": lambda folder, email: email.folder == folder,
+    "label": lambda label, email: label in email.labels,
+    "labels": lambda labels, email: not set(labels).isdisjoint(email.labels),
+    "is_read": lambda is_read, email: email.is_read == is_read,
+    "is_starred": lambda is_starred, email: email.is_starred == is_starred,
+    "has_attachments": lambda has_attachments, email: bool(email.attachments) == has_attachments,
+    "priority": lambda priority, email: email.priority == priority,
+    "from_address": lambda part, email: contains(email.from_address, part),
+    "to_address": lambda part, email: any(
+        contains(address, part) for address in (*email.to_addresses, *email.cc_addresses, *email.bcc_addresses)
+    ),
+    "subject_contains": lambda part, email: contains(email.subject, part),
+    "body_contains": lambda part, email: contains(email.body_text, part),
+    "search": lambda part, email: contains(email.subject, part) or contains(email.body_text, part),
+    "thread_id": lambda thread_id, email: email.thread_id == thread_id,
+    "sent_after": lambda moment, email: email.sent_at >= moment,
+    "sent_before": lambda moment, email: email.sent_at <= moment,
+    **dict.fromkeys(("received_after", "date_from", "since"), lambda moment, email: email.received_at >= moment),
+    **dict.fromkeys(("received_before", "date_to"), lambda moment, email: email.received_at <= moment),
+}
+
+
 def find_emails(state: EmailState, query: EmailQuery) -> tuple[list[Email], int]:
     """The page of emails that match a query, and the number of all matches."""
-    tests, groups = list(_tests(query)), _groups(query)
+    tests, groups = given_filters(query, _FILTERS), _groups(query)
     latest_first = query.sort_by is not None and query.sort_order == "desc"
     key = _SORT_KEYS.get(query.sort_by)
-    looked_up = query.thread_id is not None or query.from_address is not None or query.subject_contains is not None
-    if key is None and not looked_up and len(tests) == len(groups) <= 1:
+    if key is None and len(tests) == len(groups) <= 1:
         return _window(state, query, groups, latest_first)
-    candidates = _candidates(state, query, groups)
-    found = [email for email in candidates if all(test(email) for test in tests)] if tests else list(candidates)
+    found = [email for email in _candidates(state, query, groups) if all(test(email) for test in tests.values())]
     if key is not None:
         found.sort(key=key, reverse=latest_first)
     elif not latest_first:
@@ -85,11 +117,7 @@ def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterabl
     """The smallest group of emails with all matches, from the latest back to the earliest arrival of the query."""
     emails = state.emails
     if query.thread_id is not None:
-        candidates = reversed(emails.found("thread", query.thread_id))
-    elif query.from_address is not None:
-        candidates = reversed(_containing(state, "sender", query.from_address))
-    elif query.subject_contains is not None:
-        candidates = reversed(_containing(state, "subject_text", query.subject_contains))
+        candidates: Iterable[Email] = reversed(emails.found("thread", query.thread_id))
     elif groups:
         narrowest = min(groups, key=lambda group: emails.group_size(*group))
         candidates = emails.group(*narrowest, latest_first=True)
@@ -102,73 +130,10 @@ def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterabl
     return takewhile(lambda email: email.received_at >= earliest, candidates)
 
 
-def _containing(state: EmailState, lookup: str, substring: str) -> list[Email]:
-    """The emails whose value in a lookup contains a substring, in any case. Each distinct value is searched once."""
-    wanted = substring.casefold()
-    return state.emails.found(lookup, *[value for value in state.emails.lookup_values(lookup) if wanted in value])
-
-
 def _groups(query: EmailQuery) -> Groups:
+    flags = {UNREAD: query.is_read is False, STARRED: query.is_starred is True}
+    named = [("folder", query.folder), ("label", query.label)]
     return [
-        (index, value)
-        for index, value, is_filtered in (
-            ("folder", query.folder, query.folder is not None),
-            ("label", query.label, query.label is not None),
-            ("flag", UNREAD, query.is_read is False),
-            ("flag", STARRED, query.is_starred is True),
-        )
-        if is_filtered and value is not None
+        *((index, value) for index, value in named if value is not None),
+        *(("flag", flag) for flag, is_wanted in flags.items() if is_wanted),
     ]
-
-
-def _tests(query: EmailQuery) -> Iterable[Callable[[Email], bool]]:
-    """The conditions of a query that its candidates need not satisfy already."""
-    yield from _tests_of_fields(query)
-    yield from _tests_of_texts(query)
-    for after in filter(None, (query.received_after, query.date_from, query.since)):
-        yield lambda email, after=after: email.received_at >= after  # type: ignore[misc]  # bound in the loop
-    for before in filter(None, (query.received_before, query.date_to)):
-        yield lambda email, before=before: email.received_at <= before  # type: ignore[misc]  # bound in the loop
-    if (sent_after := query.sent_after) is not None:
-        yield lambda email: email.sent_at >= sent_after
-    if (sent_before := query.sent_before) is not None:
-        yield lambda email: email.sent_at <= sent_before
-
-
-def _tests_of_fields(query: EmailQuery) -> Iterable[Callable[[Email], bool]]:
-    if (folder := query.folder) is not None:
-        yield lambda email: email.folder == folder
-    if (label := query.label) is not None:
-        yield lambda email: label in email.labels
-    if query.labels is not None:
-        labels = frozenset(query.labels)
-        yield lambda email: not labels.isdisjoint(email.labels)
-    if (is_read := query.is_read) is not None:
-        yield lambda email: email.is_read == is_read
-    if (is_starred := query.is_starred) is not None:
-        yield lambda email: email.is_starred == is_starred
-    if (has_attachments := query.has_attachments) is not None:
-        yield lambda email: bool(email.attachments) == has_attachments
-    if (priority := query.priority) is not None:
-        yield lambda email: email.priority == priority
-
-
-def _tests_of_texts(query: EmailQuery) -> Iterable[Callable[[Email], bool]]:
-    if query.from_address is not None and query.thread_id is not None:
-        sender = query.from_address.casefold()
-        yield lambda email: sender in email.from_address.casefold()
-    if query.to_address is not None:
-        recipient = query.to_address.casefold()
-        yield lambda email: any(
-            recipient in address.casefold()
-            for address in (*email.to_addresses, *email.cc_addresses, *email.bcc_addresses)
-        )
-    if query.subject_contains is not None and (query.thread_id is not None or query.from_address is not None):
-        subject = query.subject_contains.casefold()
-        yield lambda email: subject in email.subject.casefold()
-    if query.body_contains is not None:
-        body = query.body_contains.casefold()
-        yield lambda email: body in email.body_text.casefold()
-    if query.search is not None:
-        text = query.search.casefold()
-        yield lambda email: text in email.subject.casefold() or text in email.body_text.casefold()

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.clock import to_us
 from concord_environment.core.order import SortKey
@@ -144,10 +144,8 @@ class EmailState:
                 "flag": _flags,
             },
             lookups={
-                "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
-                "subject_text": lambda email: (email.subject.casefold(),),
                 # The ids in References and In-Reply-To. A referenced email may arrive after the reply.
                 "referenced": _referenced,
             },
@@ -179,12 +177,9 @@ class EmailState:
         """The labels, with emails or without."""
         return list(dict.fromkeys((*self.current_account.labels, *self.emails.index_values("label"))))
 
-    def thread_json(self, thread_id: str) -> bytes:
-        """The JSON of the thread to which emails with this `thread_id` belong."""
-        return self.emails.derived("thread", thread_id, lambda emails: _THREAD.dump_json(_thread(emails)))
-
-
-_THREAD: Final = TypeAdapter(EmailThread)
+    def thread(self, thread_id: str) -> EmailThread:
+        """The thread to which emails with this `thread_id` belong."""
+        return _thread(self.emails.found("thread", thread_id))
 
 
 def _thread(emails: Sequence[Email]) -> EmailThread:

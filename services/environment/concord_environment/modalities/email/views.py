@@ -1,25 +1,22 @@
 """Views of the mailbox."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from pydantic import BaseModel
-from pydantic_core import to_json
 
 from concord_environment.modalities.email.queries import EmailQuery, find_emails
 from concord_environment.modalities.email.state import STARRED, UNREAD, Email, EmailState, EmailThread
 from concord_environment.modalities.fields import same_address
-from concord_environment.modalities.json_parts import json_fields, json_of
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 
@@ -118,6 +115,13 @@ class EmailStateView(EmailCounts):
     has_more: bool
 
 
+class NumberedStateView(EmailStateView):
+    """The state for clients of UES 0.1: the numbers of emails by folder and by label."""
+
+    folders: dict[str, int]  # type: ignore[assignment]  # numbers in place of ids
+    labels: dict[str, int]  # type: ignore[assignment]
+
+
 class EmailBriefView(EmailCounts):
     """The latest 50 emails of the inbox, without bodies."""
 
@@ -145,30 +149,33 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
     }
 
 
-def _state(world: States, now: datetime, page: StatePage) -> bytes:
-    return _state_with(_ids, world, now, page)
-
-
-def _state_of_0_1(world: States, now: datetime, page: StatePage) -> bytes:
-    """The state with the numbers of emails by folder and by label, which UES 0.1 has in place of their ids."""
-    return _state_with(_numbers, world, now, page)
-
-
-def _state_with(
-    listed: Callable[[EmailState, Iterable[Email]], dict[str, object]], world: States, now: datetime, page: StatePage
-) -> bytes:
-    state, counts = world[EmailState], _counts(world, now)
+def _state(world: States, now: datetime, page: StatePage) -> EmailStateView:
+    state = world[EmailState]
     emails, total = _page(state, page)
-    shown = _by_id(state, emails)
-    drafts = {email.message_id: shown[email.message_id] for email in emails if email.folder == "drafts"}
-    rest = {**listed(state, emails), "returned_count": len(emails), "has_more": page.stop < total}
-    return json_of(
-        {**json_fields({**counts, **rest}), "emails": shown, "threads": _threads(state, emails), "drafts": drafts}
+    shown = {email.message_id: _shown(state, email) for email in emails}
+    return EmailStateView.model_validate(
+        {
+            **_counts(world, now),
+            **_ids(state, emails),
+            "emails": shown,
+            "threads": _threads(state, emails),
+            "drafts": {key: email for key, email in shown.items() if email.folder == "drafts"},
+            "returned_count": len(emails),
+            "has_more": page.stop < total,
+        }
     )
 
 
-def _threads(state: EmailState, emails: Iterable[Email]) -> dict[str, bytes]:
-    return {thread_id: state.thread_json(thread_id) for thread_id in {email.thread_id: None for email in emails}}
+def _state_of_0_1(world: States, now: datetime, page: StatePage) -> EmailStateView:
+    """The state with the numbers of emails by folder and by label, which UES 0.1 has in place of their ids."""
+    view = _state(world, now, page)
+    return NumberedStateView.model_construct(
+        **{**dict(view), "folders": view.folder_counts, "labels": view.label_counts}
+    )
+
+
+def _threads(state: EmailState, emails: Iterable[Email]) -> dict[str, EmailThread]:
+    return {thread_id: state.thread(thread_id) for thread_id in {email.thread_id: None for email in emails}}
 
 
 def _ids(state: EmailState, emails: Iterable[Email]) -> dict[str, object]:
@@ -181,15 +188,11 @@ def _ids(state: EmailState, emails: Iterable[Email]) -> dict[str, object]:
     return {"folders": folders, "labels": labels}
 
 
-def _numbers(state: EmailState, emails: Iterable[Email]) -> dict[str, object]:  # noqa: ARG001 - one signature
-    return {"folders": _sizes(state, "folder", state.folder_names), "labels": _sizes(state, "label", state.label_names)}
-
-
 def _sizes(state: EmailState, index: str, names: Iterable[str]) -> dict[str, int]:
     return {name: state.emails.group_size(index, name) for name in names}
 
 
-def _summary(world: States, now: datetime) -> bytes:
+def _summary(world: States, now: datetime) -> EmailSummaryView:
     state = world[EmailState]
     emails, labels = list(state.emails.rows(latest_first=True)), state.label_names
     unread = Counter(email.folder for email in state.emails.group("flag", UNREAD))
@@ -197,6 +200,8 @@ def _summary(world: States, now: datetime) -> bytes:
     fields = {
         **view_fields(world, "email", now),
         "user_email_address": state.address,
+        "emails": {email.message_id: _preview(email) for email in emails},
+        "threads": _threads(state, emails),
         "statistics": EmailStatistics(
             total_emails=len(emails),
             total_threads=len(state.emails.lookup_values("thread")),
@@ -208,8 +213,7 @@ def _summary(world: States, now: datetime) -> bytes:
         "folders": {name: FolderCounts(message_count=all_, unread_count=new) for name, (all_, new) in folders.items()},
         "labels": _sizes(state, "label", labels),
     }
-    previews = {email.message_id: to_json(_preview(email)) for email in emails}
-    return json_of({**json_fields(fields), "emails": previews, "threads": _threads(state, emails)})
+    return EmailSummaryView.model_validate(fields)
 
 
 def _preview(email: Email) -> EmailPreview:
@@ -256,26 +260,15 @@ def _summaries(emails: Iterable[Email]) -> Iterable[EmailSummary]:
         )
 
 
-def _answer(world: States, now: datetime, query: EmailQuery) -> bytes:  # noqa: ARG001 - one signature
+def _find(world: States, now: datetime, query: EmailQuery) -> tuple[list[Email], int]:  # noqa: ARG001 - one signature
     state = world[EmailState]
     emails, total = find_emails(state, query)
-    fields = json_fields(answer_fields("email", query, len(emails), total))
-    return json_of({**fields, "emails": list(_by_id(state, emails).values())})
+    return [_shown(state, email) for email in emails], total
 
 
-def _by_id(state: EmailState, emails: Iterable[Email]) -> dict[str, bytes]:
-    """The JSON of emails as the user sees them: without Bcc, unless the user sent them."""
-    kept = state.emails.json
-    return {
-        email.message_id: kept(email.message_id) if not email.bcc_addresses else _with_bcc(state, email)
-        for email in emails
-    }
-
-
-def _with_bcc(state: EmailState, email: Email) -> bytes:
-    if same_address(email.from_address, state.address):
-        return state.emails.json(email.message_id)
-    return state.emails.adapter.dump_json(replace(email, bcc_addresses=()))
+def _shown(state: EmailState, email: Email) -> Email:
+    """An email as the user sees it: without Bcc, unless the user sent it."""
+    return email if same_address(email.from_address, state.address) else replace(email, bcc_addresses=())
 
 
 def _as_text(brief: EmailBriefView) -> Iterable[str]:
@@ -290,7 +283,7 @@ EMAIL_VIEWS: Final = Views(
     _brief,
     EmailBriefView,
     EmailQuery,
-    _answer,
+    _find,
     EmailAnswer,
     _as_text,
     _summary,

@@ -4,7 +4,19 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any, Final, Literal
 
-from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder, phone_key, same_phone
+from concord_environment.modalities.fields import (
+    Filters,
+    Id,
+    Line,
+    Moment,
+    Page,
+    Phone,
+    SortOrder,
+    contains,
+    given_filters,
+    phone_key,
+    same_phone,
+)
 from concord_environment.modalities.sms.state import (
     UNREAD,
     DeliveryStatus,
@@ -53,11 +65,29 @@ class SMSQuery(Page):
     sort_order: SortOrder = "desc"
 
 
+_FILTERS: Final[Filters] = {
+    "thread_id": lambda thread_id, message: message.thread_id == thread_id,
+    "phone_number": lambda phone, message: same_phone(message.from_number, phone) or _received(message, phone),
+    "from_number": lambda phone, message: same_phone(message.from_number, phone),
+    "to_number": lambda phone, message: _received(message, phone),
+    "direction": lambda direction, message: message.direction == direction,
+    "message_type": lambda message_type, message: message.message_type == message_type,
+    "is_read": lambda is_read, message: message.is_read == is_read,
+    "has_attachments": lambda has_attachments, message: bool(message.attachments) == has_attachments,
+    "delivery_status": lambda status, message: message.delivery_status == status,
+    "is_deleted": lambda is_deleted, message: message.is_deleted == is_deleted,
+    "is_spam": lambda is_spam, message: message.is_spam == is_spam,
+    **dict.fromkeys(("body_contains", "search_text"), lambda part, message: contains(message.body, part)),
+    **dict.fromkeys(("sent_after", "since"), lambda moment, message: message.sent_at >= moment),
+    **dict.fromkeys(("sent_before", "until"), lambda moment, message: message.sent_at <= moment),
+}
+
+
 def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], int]:
     """The page of messages that match a query, and the number of all matches."""
-    tests = list(_tests(query))
+    tests = given_filters(query, _FILTERS).values()
     latest_first = query.sort_by is not None and query.sort_order == "desc"
-    if not tests and query.thread_id is None and query.sort_by not in _SORT_KEYS:
+    if not tests and query.sort_by not in _SORT_KEYS:
         return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
     found = [message for message in _candidates(state, query) if all(test(message) for test in tests)]
     if (key := _SORT_KEYS.get(query.sort_by)) is not None:
@@ -77,35 +107,6 @@ def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
         candidates = state.messages.rows(latest_first=True)
     since = max(filter(None, (query.since, query.sent_after)), default=None)
     return candidates if since is None else takewhile(lambda message: message.sent_at >= since, candidates)
-
-
-def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
-    if (is_deleted := query.is_deleted) is not None:
-        yield lambda message: message.is_deleted == is_deleted
-    if (is_spam := query.is_spam) is not None:
-        yield lambda message: message.is_spam == is_spam
-    if (status := query.delivery_status) is not None:
-        yield lambda message: message.delivery_status == status
-    if (phone := query.phone_number) is not None:
-        yield lambda message: same_phone(message.from_number, phone) or _received(message, phone)
-    if (sender := query.from_number) is not None:
-        yield lambda message: same_phone(message.from_number, sender)
-    if (recipient := query.to_number) is not None:
-        yield lambda message: _received(message, recipient)
-    if (direction := query.direction) is not None:
-        yield lambda message: message.direction == direction
-    if (message_type := query.message_type) is not None:
-        yield lambda message: message.message_type == message_type
-    if (is_read := query.is_read) is not None:
-        yield lambda message: message.is_read == is_read
-    if (has_attachments := query.has_attachments) is not None:
-        yield lambda message: bool(message.attachments) == has_attachments
-    for text in [text.casefold() for text in (query.body_contains, query.search_text) if text is not None]:
-        yield lambda message, text=text: text in message.body.casefold()  # type: ignore[misc]  # bound in the loop
-    for since in filter(None, (query.since, query.sent_after)):
-        yield lambda message, since=since: message.sent_at >= since  # type: ignore[misc]  # bound in the loop
-    for until in filter(None, (query.until, query.sent_before)):
-        yield lambda message, until=until: message.sent_at <= until  # type: ignore[misc]  # bound in the loop
 
 
 def _received(message: SMSMessage, number: str) -> bool:

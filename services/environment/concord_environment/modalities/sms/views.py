@@ -7,14 +7,12 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
     States,
     StateView,
     Views,
-    answer_fields,
     view_fields,
 )
 from concord_environment.modalities.sms.queries import SMSQuery, find_messages
@@ -154,9 +152,8 @@ def _conversation_brief(state: SMSState, conversation: Conversation) -> Conversa
     )
 
 
-def _answer(world: States, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
-    messages, total = find_messages(world[SMSState], query)
-    return SMSAnswer.model_validate({**answer_fields("sms", query, len(messages), total), "messages": messages})
+def _find(world: States, now: datetime, query: SMSQuery) -> tuple[list[SMSMessage], int]:  # noqa: ARG001 - one signature
+    return find_messages(world[SMSState], query)
 
 
 def _as_text(brief: SMSBriefView) -> Iterable[str]:
@@ -165,6 +162,4 @@ def _as_text(brief: SMSBriefView) -> Iterable[str]:
         yield f"  - {', '.join(conversation.participants)}: {conversation.last_message}"
 
 
-SMS_VIEWS: Final = Views(
-    as_json(_state), SMSStateView, _brief, SMSBriefView, SMSQuery, as_json(_answer), SMSAnswer, _as_text
-)
+SMS_VIEWS: Final = Views(_state, SMSStateView, _brief, SMSBriefView, SMSQuery, _find, SMSAnswer, _as_text)

@@ -1,1 +1,0 @@
-"""Publish and subscribe: notices of events, delivered over web sockets and webhooks."""
