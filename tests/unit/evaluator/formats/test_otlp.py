@@ -238,7 +238,10 @@ def test_the_order_of_spans_does_not_matter(spans: list[tuple[str, dict[str, Any
     [
         ({"traceId": "W47/95gDgQPSabYzgT/GDA"}, "trace id and span id must be 16 and 8 bytes, not all zero"),
         ({"spanId": "0" * 16}, "trace id and span id must be 16 and 8 bytes, not all zero"),
-        ({"startTimeUnixNano": "yesterday"}, "startTimeUnixNano: no integer: 'yesterday'"),
+        (
+            {"startTimeUnixNano": "yesterday"},
+            "resourceSpans[0].scopeSpans[0].spans[0]: startTimeUnixNano: no integer: 'yesterday'",
+        ),
     ],
 )
 def test_an_invalid_span_is_refused_with_its_line(changes: dict[str, str], reason: str) -> None:
