@@ -25,7 +25,7 @@ _NAMED: Final = re.compile(
     r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exceeded|Timeout|Triggered|Cancelled|Interrupt))(?::\s*(.*))?"
 )
 _CODED: Final = re.compile(r"(\w+) \[(\w+)\](?=: )")
-"""The head of an error of Node.js that has a code, such as `Error [ERR_TIMEOUT]: …` or `DOMException [AbortError]: …`."""
+"""The head of an error with a code in Node.js, such as `Error [ERR_TIMEOUT]: …` or `DOMException [AbortError]: …`."""
 
 _TWICE: Final = re.compile(r"(.+?)\n+((?!Error:)\w*Error(?: \[\w+\])?: )\1", re.DOTALL)
 """A message and, below it, the head of its stack, as LangChain.js writes them: only the stack has the type."""
@@ -84,7 +84,11 @@ def thrown(error: str, stated: str = "") -> Thrown:
     if whole := _REPR.fullmatch(head):
         kind, message = kind or whole[1].rpartition(".")[2], whole[3] or ""
     message = next((line.strip() for line in message.splitlines() if line.strip()), "")
-    if (named := _NAMED.fullmatch(message)) and (own := named[1].rpartition(".")[2]) and kind in {"", own, *_PLAIN_TYPES}:
+    if (
+        (named := _NAMED.fullmatch(message))
+        and (own := named[1].rpartition(".")[2])
+        and kind in {"", own, *_PLAIN_TYPES}
+    ):
         kind, message = own, named[2] or ""
     return Thrown(kind, "" if message in (kind, stated) else _PATH.sub("", message))
 

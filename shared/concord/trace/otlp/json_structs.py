@@ -165,7 +165,7 @@ def converted(document: JsonValue, kind: type[_Struct]) -> _Struct:
 
 
 def whole(number: int | str | None, field: str) -> int:
-    """An integer, also as a text, as OTLP/JSON writes those of 64 bits, and as proto3 JSON may write any: `7.0` or `7e3`.
+    """An integer, also as a text, as OTLP/JSON writes those of 64 bits, also `7.0` or `7e3`, as proto3 JSON may.
 
     0 if absent. Raises ValueError for any other text.
     """
