@@ -160,7 +160,7 @@ def decoded(body: bytes) -> SpansExport:
 
 
 def converted(document: JsonValue, kind: type[_Struct]) -> _Struct:
-    """The message in parsed JSON, with fields in either case, and scalars also as texts. Raises ValueError."""
+    """The message in parsed JSON: fields in either case or by former names, scalars as texts too. Raises ValueError."""
     return msgspec.convert(_in_camel_case(document), kind, strict=False)
 
 
@@ -179,7 +179,21 @@ def whole(number: int | str | None, field: str) -> int:
         raise ValueError(f"{field}: no integer: {number!r}") from error
 
 
+_FORMER: Final = {
+    "batches": "resourceSpans",
+    "instrumentationLibrarySpans": "scopeSpans",
+    "ilSpans": "scopeSpans",
+    "instrumentationLibrary": "scope",
+}
+"""By Tempo's name, and by those of OTLP before version 1.0, the present one."""
+
+
+def _named(key: str) -> str:
+    name = to_camel(key) if "_" in key else key
+    return _FORMER.get(name, name)
+
+
 def _in_camel_case(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
-        return {to_camel(key) if "_" in key else key: _in_camel_case(each) for key, each in value.items()}
+        return {_named(key): _in_camel_case(each) for key, each in value.items()}
     return [_in_camel_case(each) for each in value] if isinstance(value, list) else value
