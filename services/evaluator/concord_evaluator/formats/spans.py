@@ -56,7 +56,7 @@ def traces_of(
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
     notes = list(warnings)
-    recordings = recordings_of(by_trace)
+    recordings = recordings_of(by_trace, by_session=source.joins_sessions)
     if not services_are_agents:
         recordings, faults = usable_recordings(recordings)
         if faults and not recordings:
