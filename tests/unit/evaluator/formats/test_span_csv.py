@@ -65,10 +65,11 @@ def test_a_child_that_starts_before_its_parent_is_still_a_call() -> None:
     assert evaluated(trace).detail.latency_metrics.avg == 0.0
 
 
-def test_a_long_name_of_a_service_is_shortened() -> None:
-    [trace] = read(file(row(ROOT, "root", "s" * 70), row(CHILD, ROOT, CART)))
+@pytest.mark.parametrize(("length", "kept"), [(70, 70), (1000, 1000), (1001, 991)])
+def test_a_name_of_a_service_is_cut_beyond_1_000_characters(length: int, kept: int) -> None:
+    [trace] = read(file(row(ROOT, "root", "s" * length), row(CHILD, ROOT, CART)))
     [cart, long] = agents_of(trace)
-    assert (cart, len(long)) == ("cart", 64)
+    assert (cart, len(long), long[:kept]) == ("cart", min(length, 1000), "s" * kept)
 
 
 @pytest.mark.parametrize(
