@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from concord.assessment.results import MAX_STEP_IDS
+from concord.trace.attributes import KnownBy, Support
 from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import participant_of
@@ -143,6 +144,10 @@ def _doubt(call: AttributedCall, records: Sequence[StepRecord]) -> tuple[bool, b
     return (not record.observed, not record.direct, call.position)
 
 
+def _is_inferred(record: StepRecord) -> bool:
+    return record.known_by is KnownBy.TIME and record.support is not Support.CONFIRMED
+
+
 def _attempt(
     caller: str,
     believed: list[AttributedCall],
@@ -155,7 +160,7 @@ def _attempt(
     if record.observed:
         provenance = _OBSERVED
     elif callee != participant_of(caller) and callee in child_reporters[record.trace_id].get(record.step_id, ()):
-        provenance = _CORROBORATED
+        provenance = _REPORTED if _is_inferred(record) else _CORROBORATED
     return Attempt(
         caller=caller,
         callee=first.callee,

@@ -163,6 +163,17 @@ def test_a_named_format_is_used_where_the_content_would_not_be_recognised(tmp_pa
     assert evaluate(tmp_path / "late.json", "--format", "otlp").returncode == 0
 
 
+def test_traces_of_one_session_are_joined_if_asked(tmp_path: Path) -> None:
+    runs = [invocation("a", "planner"), invocation("b", "writer", trace="2" * 32)]
+    for each in runs:
+        each["attributes"].append({"key": "session.id", "value": {"stringValue": "user-7"}})
+    (tmp_path / "two.json").write_text(as_lines(exported("app", *runs)))
+    assert "2 traces of 1 file evaluated" in evaluate(tmp_path / "two.json").stdout
+    assert "1 trace of 1 file evaluated" in evaluate(tmp_path / "two.json", "--join-sessions").stdout
+    refused = evaluate(tmp_path / "two.json", "--join-sessions", "--rejudge")
+    assert (refused.returncode, "--join-sessions goes without" in refused.stderr) == (2, True)
+
+
 def test_spans_without_agents_have_no_row_and_an_exit_code_of_their_own(traces: Path, tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_text(as_lines(exported("shop", span("a"), span("b", "a", operation="chat"))))
     alone = evaluate(tmp_path / "shop.json", "-o", tmp_path / "result.json")

@@ -77,6 +77,10 @@ ConfigFile = Annotated[
     typer.Option(help="Config file (.toml or .json) with evaluators, metrics, thresholds, evidence, roster."),
 ]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Skip files that are not traces.")]
+JoinSessions = Annotated[
+    bool,
+    typer.Option("--join-sessions", help="Join the traces of one session.id, whichever framework wrote them."),
+]
 Redact = Annotated[
     Literal["drop", "hash"] | None,
     typer.Option(help="Drop all texts of the traces, or replace them by digests."),
@@ -101,6 +105,7 @@ def evaluate(
     config: ConfigFile = None,
     expect: Expect = None,
     keep_going: KeepGoing = False,
+    join_sessions: JoinSessions = False,
     redact: Redact = None,
     quiet: Quiet = False,
 ) -> None:
@@ -113,6 +118,8 @@ def evaluate(
             raise UsageError(
                 "--expect has code judge the traces: it goes without --list, --watch, --rejudge, --agreement"
             )
+        if join_sessions and (list_traces or watch or rejudge or agreement):
+            raise UsageError("--join-sessions goes without --list, --watch, --rejudge, --agreement")
         _check(paths, collector, since, one_of=(list_traces, watch, rejudge, agreement), live=list_traces or watch)
         if list_traces or watch:
             _live(collector or COLLECTOR, since, every if watch else None)
@@ -133,7 +140,9 @@ def evaluate(
 
             options = (paths or [], format_name, config, output, graphml, keep_going, quiet)
             with terminable() as reraise:
-                evaluate_traces(EvaluateArguments(*options, _redaction(redact), expect), collector, since, reraise)
+                evaluate_traces(
+                    EvaluateArguments(*options, _redaction(redact), expect, join_sessions), collector, since, reraise
+                )
 
 
 def _live(collector: str, since: str | None, every: float | None) -> None:

@@ -54,6 +54,7 @@ class EvaluateArguments:
     quiet: bool
     redaction: Redaction | None = None
     expect: Path | None = None
+    join_sessions: bool = False
 
 
 def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
@@ -154,7 +155,8 @@ class _Evaluation:
             faults.note(fault)
 
         try:
-            traces = traces_in(file, self.arguments.format_name, on_read, note)
+            joins = self.arguments.join_sessions
+            traces = traces_in(file, self.arguments.format_name, on_read, note, joins_sessions=joins)
             for row in self.rows.of(self._noted(traces, file)):
                 self.found.add(row)
                 yield row

@@ -98,8 +98,10 @@ def traces_in(
     format_name: str | None,
     on_read: Callable[[int], None] = lambda _: None,
     on_fault: Callable[[FormatError], None] = _raised,
+    *,
+    joins_sessions: bool = False,
 ) -> Iterator[Trace]:
-    """Yields the traces of a file, or of a folder that is one trace; `on_read`, `on_fault`: see `Source`.
+    """Yields the traces of a file, or of a folder that is one trace; for the other arguments see `Source`.
 
     The file stays open until its last trace. Raises FormatError, also for an unreadable file.
     """
@@ -108,10 +110,12 @@ def traces_in(
             yield from read_folder(_folder(path, on_read), format_name)
             return
         if path == STDIN:
-            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read, on_fault), format_name)
+            yield from read_traces(
+                Source("stdin", sys.stdin.buffer, on_read, on_fault, joins_sessions=joins_sessions), format_name
+            )
             return
         with open_regular(path) as file:
-            source = Source(str(path), file, on_read, on_fault)
+            source = Source(str(path), file, on_read, on_fault, joins_sessions=joins_sessions)
             if _is_results(source.head.json_keys):
                 raise source.error(f"a results file, not a trace: to see it, run `concord report {path}`")
             yield from read_traces(source, format_name)

@@ -23,7 +23,7 @@ from concord_cli.row_view.view import RowView, view_of
 _PROVENANCE = {
     "observed": "the gateway made or carried the call",
     "corroborated": "both ends reported it",
-    "reported": "one end reported it",
+    "reported": "one end reported it, or it is inferred from times",
 }
 _INTEGRITY = {
     "contradicted": "claimed by an agent, and not observed by the gateway",

@@ -24,6 +24,15 @@ _REPR: Final = re.compile(r"([A-Za-z_][\w.]*)\((?:(['\"])(.*)\2)?,?\)", re.DOTAL
 _NAMED: Final = re.compile(
     r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exceeded|Timeout|Triggered|Cancelled|Interrupt))(?::\s*(.*))?"
 )
+_CODED: Final = re.compile(r"(\w+) \[(\w+)\](?=: )")
+"""The head of an error with a code in Node.js, such as `Error [ERR_TIMEOUT]: …` or `DOMException [AbortError]: …`."""
+
+_TWICE: Final = re.compile(r"(.+?)\n+((?!Error:)\w*Error(?: \[\w+\])?: )\1", re.DOTALL)
+"""A message and, below it, the head of its stack, as LangChain.js writes them: only the stack has the type."""
+
+_PLAIN_TYPES: Final = frozenset({"Error", "DOMException"})
+"""Types of JavaScript that say less than a code."""
+
 _PATH: Final = re.compile(
     r"(?:file://|(?<![\w/.]))"
     r"(?:[A-Za-z]:\\|/(?:home|Users|root|tmp|var|usr|opt|srv|site|mnt|app|private|workspace|etc)/)"
@@ -66,11 +75,20 @@ def thrown(error: str, stated: str = "") -> Thrown:
     head = _TRACEBACK.split(error, maxsplit=1)[0].strip()
     if not head and (lines := _LAST_LINE.findall(error)):
         head = lines[-1]
+    if twice := _TWICE.fullmatch(head):
+        head = twice[2] + twice[1]
+    head = _CODED.sub(
+        lambda found: found[2 if found[1] in _PLAIN_TYPES else 1], head.removeprefix("Uncaught "), count=1
+    )
     kind, message = stated.rpartition(".")[2] if stated.isascii() else stated, head
     if whole := _REPR.fullmatch(head):
         kind, message = kind or whole[1].rpartition(".")[2], whole[3] or ""
     message = next((line.strip() for line in message.splitlines() if line.strip()), "")
-    if (named := _NAMED.fullmatch(message)) and (own := named[1].rpartition(".")[2]) and kind in {"", own}:
+    if (
+        (named := _NAMED.fullmatch(message))
+        and (own := named[1].rpartition(".")[2])
+        and kind in {"", own, *_PLAIN_TYPES}
+    ):
         kind, message = own, named[2] or ""
     return Thrown(kind, "" if message in (kind, stated) else _PATH.sub("", message))
 

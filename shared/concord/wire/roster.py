@@ -19,11 +19,15 @@ CARD_PATH: Final = "/.well-known/agent-card.json"
 # Ids and URLs. Ids of traces and steps have the form of W3C Trace Context, so that OpenTelemetry accepts them.
 
 MAX_ID_LENGTH = 64
-"""Longest step, trace, batch or agent id that is taken (characters)."""
+"""Longest step, trace or batch id that is taken, and the longest id of a participant (characters)."""
+
+MAX_AGENT_LENGTH: Final = 1000
+"""Longest name by which a recording knows an agent (characters)."""
 
 MAX_URL_LENGTH = 2048
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
+AgentName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_AGENT_LENGTH)]
 Url = Annotated[str, StringConstraints(max_length=MAX_URL_LENGTH)]
 
 _TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
@@ -71,7 +75,7 @@ class RosterEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: Id
+    id: AgentName
     url: Url
     aliases: tuple[Url, ...] = ()
     agentbeats_id: str | None = None

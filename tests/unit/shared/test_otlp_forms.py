@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import pytest
@@ -103,6 +104,8 @@ class TestJson:
             ({"intValue": "-7"}, -7),
             ({"intValue": 7.0}, 7),
             ({"intValue": " 7"}, 7),
+            ({"intValue": "7.0"}, 7),
+            ({"intValue": "-7e2"}, -700),
             ({"intValue": 10**30}, 10**30),
             ({"boolValue": "true"}, True),
             ({"doubleValue": "1.5"}, 1.5),
@@ -118,10 +121,35 @@ class TestJson:
             assert span.attributes == {"metadata": read}
 
     @pytest.mark.parametrize(
-        "value", [{"intValue": "x"}, {"intValue": "7.5"}, {"intValue": True}, {"stringValue": 1}, 1, {"arrayValue": 1}]
+        "value",
+        [
+            {"intValue": "x"},
+            {"intValue": "7.5"},
+            {"intValue": "1e99"},
+            {"intValue": True},
+            {"stringValue": 1},
+            1,
+            {"arrayValue": 1},
+        ],
     )
     def test_with_a_value_of_another_kind_is_refused(self, value: JsonValue) -> None:
         assert result(json.dumps(export({"attributes": [{"key": "metadata", "value": value}]})).encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ({"startTimeUnixNano": "1.5"}, "startTimeUnixNano: no integer: '1.5'"),
+        ({"attributes": [{"key": "gen_ai.usage.input_tokens", "value": {"intValue": "few"}}]},
+         "gen_ai.usage.input_tokens: intValue: no integer: 'few'"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_integer_is_named_by_its_field_and_by_the_number_of_its_span(
+    fault: dict[str, Any], told: str
+) -> None:
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": []}, {"spans": [{"name": "one"}, fault]}]}]}
+    with pytest.raises(ValueError, match=re.escape(f"resourceSpans[0].scopeSpans[1].spans[1]: {told}")):
+        read_json(json.dumps(document).encode())
 
 
 def nested(depth: int) -> bytes:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord.trace.otlp import NEXT_AGENT, Act, Reading, Span, SpanTree, TeamReading, name_key
+from concord.wire.roster import MAX_AGENT_LENGTH
 from concord_evaluator.formats.trace import shortened_id
 from concord_evaluator.formats.witnesses import Witnesses
 
@@ -97,7 +98,8 @@ def agent_id(name: str) -> str:
     """The id of an agent with this name: the exact name in NFC, without outer white space, and with a digest if it is
     long. A solidus, and the colon after `url`, have a meaning in ids: they become characters that look like them."""
     exact = unicodedata.normalize("NFC", name).strip().replace("/", "\u2215")
-    return shortened_id(exact.replace("url:", "url\u2236", 1) if exact.startswith("url:") else exact or "agent")
+    exact = exact.replace("url:", "url\u2236", 1) if exact.startswith("url:") else exact or "agent"
+    return shortened_id(exact, limit=MAX_AGENT_LENGTH)
 
 
 def find_activations(tree: SpanTree, reading: TeamReading, order: Sequence[str]) -> Activations:

@@ -1,6 +1,7 @@
 """OTLP: spans of OpenTelemetry's collector and SDKs, in protobuf, as one JSON document, or one request per line.
 
-Logs in the same file tell what was said in the spans.
+Logs in the same file tell what was said in the spans. Tempo writes the same under `batches` (`/api/traces`), or under
+`trace` (`/api/v2/traces`).
 """
 
 from collections import defaultdict
@@ -21,10 +22,19 @@ from concord_evaluator.formats.trace import Trace
 
 _LOGS: Final = frozenset({"resourceLogs", "resource_logs"})
 _KEYS: Final = frozenset({"resourceSpans", "resource_spans"}) | _LOGS
+_TEMPO: Final = "batches"
+_BATCH_KEYS: Final = frozenset({"resource", "scopeSpans", "instrumentationLibrarySpans", "ilSpans"})
 
 
 def _recognises(head: Head) -> bool:
     return not _KEYS.isdisjoint(head.json_keys) or is_protobuf(head)
+
+
+def _is_tempo(head: Head) -> bool:
+    trace = head.first.get("trace")
+    if isinstance(trace, dict) and "resourceSpans" in trace:
+        return True
+    return not _BATCH_KEYS.isdisjoint(head.listed(_TEMPO))
 
 
 def _read(source: Source) -> Iterator[Trace]:
@@ -41,8 +51,10 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
             read += [ReadSpan.of(span, line) for span in value]
             continue
         with source.record(line):
-            if not isinstance(value, dict) or _KEYS.isdisjoint(value):
-                raise ValueError("not an OTLP export: `resourceSpans` is missing")
+            if isinstance(value, dict) and isinstance(inner := value.get("trace"), dict):
+                value = inner
+            if not isinstance(value, dict) or {*_KEYS, _TEMPO}.isdisjoint(value):
+                raise ValueError("not an OTLP export: `resourceSpans` (or Tempo's `batches`) is missing")
             for trace_id, span_id, event in events_in(value) if not _LOGS.isdisjoint(value) else ():
                 told[trace_id, span_id].append(event)
             read += [ReadSpan.of(span, line) for span in spans_in(value)]
@@ -54,4 +66,5 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
         yield each if events is None else replace(each, span=with_events(each.span, events))
 
 
-FORMAT = TraceFormat(_recognises, _read)
+FORMAT: Final = TraceFormat(_recognises, _read)
+TEMPO: Final = TraceFormat(_is_tempo, _read)

@@ -11,7 +11,6 @@ from concord_evaluator.formats import (
     otlp,
     plain_rows,
     span_csv,
-    tempo,
     trajectories,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
@@ -33,7 +32,7 @@ _ALL: Final[Mapping[str, TraceFormat]] = {
     "concord": concord_jsonl.FORMAT,
     "otlp": otlp.FORMAT,
     "spans": span_csv.FORMAT,
-    "tempo": tempo.FORMAT,
+    "tempo": otlp.TEMPO,
     **STORES,
 }
 

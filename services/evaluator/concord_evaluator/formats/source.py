@@ -166,6 +166,7 @@ class Source:
 
     `on_read` is called with the size of every piece that is read (bytes, as they are in the file). `on_fault` is called
     with the error of every unreadable record. It raises the error (the default), or returns to skip the record.
+    `joins_sessions`: traces of one `session.id` are one, whichever framework wrote them.
     """
 
     def __init__(
@@ -174,8 +175,11 @@ class Source:
         stream: BinaryIO,
         on_read: Callable[[int], None] = lambda _: None,
         on_fault: Callable[[FormatError], None] = _refuse,
+        *,
+        joins_sessions: bool = False,
     ) -> None:
         self.name = name
+        self.joins_sessions = joins_sessions
         self._stream = stream
         self._on_read = on_read
         self._on_fault = on_fault

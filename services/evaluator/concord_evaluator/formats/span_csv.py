@@ -2,55 +2,48 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from concord.trace.otlp import Span
-from concord.trace.report import Channel
-from concord_evaluator.formats.format import TraceFormat
-from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.span_recordings import ReadSpan
-from concord_evaluator.formats.spans import traces_of
-from concord_evaluator.formats.trace import Trace
+from pydantic import JsonValue
+
+from concord_evaluator.formats.source import Head, JsonRecord, Source
+from concord_evaluator.formats.trace_stores import Fields, Row, Store
 
 _COLUMNS: Final = ("TraceID", "SpanID", "ParentID", "OperationName", "StartTimeUnixNano", "EndTimeUnixNano")
 _SERVICE_COLUMNS: Final = ("ServiceName", "PodName")
+_EXPECTED: Final = f"{', '.join(_COLUMNS)} and {' or '.join(_SERVICE_COLUMNS)}"
 
-_NO_PARENT: Final = frozenset({"", "root", "null", "0000000000000000"})
+_NO_PARENT: Final = frozenset({"root", "null", "0000000000000000"})
 
 _POD: Final = re.compile(r"(.+)-[0-9a-z]{8,10}-[0-9a-z]{5}")
 """A pod of a Kubernetes deployment: `<deployment>-<hash of its template>-<pod's own suffix>`."""
 
-_WARNINGS: Final = ("each service counts as an agent; it is named after its pods' deployment where it names pods",)
-
 
 def _recognises(head: Head) -> bool:
     try:
-        return _service_column(_fields(head.first_line)) is not None
+        return _has_columns(_fields(head.first_line))
     except ValueError:
         return False  # the line has another format, or the head cuts it
 
 
-def _read(source: Source) -> Iterator[Trace]:
-    return traces_of(_spans(source), source, Channel.OTLP, _WARNINGS, services_are_agents=True)
+def _has_columns(columns: list[str]) -> bool:
+    return set(columns).issuperset(_COLUMNS) and not set(columns).isdisjoint(_SERVICE_COLUMNS)
 
 
-def _spans(source: Source) -> Iterator[ReadSpan]:
+def _records(source: Source) -> Iterator[JsonRecord]:
     lines = source.lines()
-    number, header = next(lines, (1, b""))
-    with source.errors_at(number):
+    line, header = next(lines, (1, b""))
+    with source.errors_at(line):
         columns = _fields(header.decode())
-    service = _service_column(columns)
-    if service is None:
-        raise source.error(
-            f"columns are missing: needs {', '.join(_COLUMNS)} and {' or '.join(_SERVICE_COLUMNS)}", number
-        )
-    for number, line in lines:
-        with source.record(number):
-            fields = _fields(line.decode())
+    if not _has_columns(columns):
+        raise source.error(f"columns are missing: needs {_EXPECTED}", line)
+    for number, (line, text) in enumerate(lines, 1):
+        with source.record(line):
+            fields = _fields(text.decode())
             if len(fields) != len(columns):
                 raise ValueError(f"{len(fields)} fields under {len(columns)} columns")
-            yield ReadSpan.of(_span(dict(zip(columns, fields, strict=True)), service), number)
+            yield JsonRecord(number, line, dict(zip(columns, fields, strict=True)))
 
 
 def _fields(line: str) -> list[str]:
@@ -61,28 +54,27 @@ def _fields(line: str) -> list[str]:
         raise ValueError(str(error)) from error
 
 
-def _service_column(columns: Collection[str]) -> str | None:
-    """The column with the service of a span. None if that or another column is missing."""
-    known = next((column for column in _SERVICE_COLUMNS if column in columns), None)
-    return known if set(columns).issuperset(_COLUMNS) else None
+def _span(row: Mapping[str, JsonValue]) -> Row:
+    pod = _POD.fullmatch(str(row.get("PodName", "")))
+    times = {column: int(str(row[column])) for column in ("StartTimeUnixNano", "EndTimeUnixNano")}
+    parent = row["ParentID"]
+    return {"deployment": pod[1] if pod else None, **row, **times, "ParentID": None if parent in _NO_PARENT else parent}
 
 
-def _span(row: Mapping[str, str], service: str) -> Span:
-    pod = _POD.fullmatch(row[service]) if service == "PodName" else None
-    return Span(
-        trace_id=row["TraceID"].lower(),
-        span_id=row["SpanID"].lower(),
-        parent_id="" if row["ParentID"] in _NO_PARENT else row["ParentID"].lower(),
-        name=row["OperationName"],
-        scope="",
-        service=pod[1] if pod else row[service],
-        start_ns=int(row["StartTimeUnixNano"]),
-        end_ns=int(row["EndTimeUnixNano"]),
-        client=False,
-        failed=False,
-        message="",
-        attributes={},
-    )
-
-
-FORMAT = TraceFormat(_recognises, _read)
+FORMAT: Final = Store(
+    f"spans as CSV with {_EXPECTED}",
+    Fields(
+        trace_id="TraceID",
+        span_id="SpanID",
+        parent_id="ParentID",
+        name="OperationName",
+        start="StartTimeUnixNano",
+        end="EndTimeUnixNano",
+        service="ServiceName deployment PodName",
+    ),
+    lambda value: [value],
+    _span,
+    records=_records,
+    warnings=("each service counts as an agent; it is named after its pods' deployment where it names pods",),
+    services_are_agents=True,
+).format(_recognises)

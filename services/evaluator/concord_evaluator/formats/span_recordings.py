@@ -67,9 +67,9 @@ class Recording:
         return {each.span.span_id: each.line for each in self.spans}
 
 
-def recordings_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Recording]:
-    """The recordings, in the order of their first traces."""
-    return [_recording(group, by_trace) for group in _conversations(by_trace)]
+def recordings_of(by_trace: Mapping[str, list[ReadSpan]], *, by_session: bool = False) -> list[Recording]:
+    """The recordings, in the order of their first traces. `by_session`: traces of one `session.id` are one."""
+    return [_recording(group, by_trace) for group in _conversations(by_trace, by_session=by_session)]
 
 
 def usable_recordings(recordings: Sequence[Recording]) -> tuple[list[Recording], list[str]]:
@@ -83,9 +83,12 @@ def usable_recordings(recordings: Sequence[Recording]) -> tuple[list[Recording],
     return [recording for recording, fault in judged if not fault], faults
 
 
-def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]]:
+def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]], *, by_session: bool) -> list[list[str]]:
     """The trace ids: together those of one conversation and, of all others, those whose roots are linked."""
-    named_in = {trace_id: conversations_of(each.span for each in spans) for trace_id, spans in by_trace.items()}
+    named_in = {
+        trace_id: conversations_of((each.span for each in spans), by_session=by_session)
+        for trace_id, spans in by_trace.items()
+    }
     alone = {trace_id for trace_id, named in named_in.items() if not named}
     links = {trace_id: _linked_traces(by_trace[trace_id]) & alone for trace_id in alone}
     targets = frozenset().union(*links.values())

@@ -12,6 +12,7 @@ from concord_evaluator.failures import failures_in
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.declared import declare
 from concord_evaluator.formats.doubts import MAX_NAMED, doubts_of, doubts_of_file
+from concord_evaluator.formats.missing_texts import missing_texts
 from concord_evaluator.formats.source import Source, UnrecognisedError
 from concord_evaluator.formats.span_recordings import (
     ReadSpan,
@@ -55,13 +56,14 @@ def traces_of(
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
     notes = list(warnings)
-    recordings = recordings_of(by_trace)
+    recordings = recordings_of(by_trace, by_session=source.joins_sessions)
     if not services_are_agents:
         recordings, faults = usable_recordings(recordings)
         if faults and not recordings:
             raise UnrecognisedError(source.name, None, f"{faults[0]}; see {DOCS}")
         notes += faults
     notes += doubts_of_file([recording.agents for recording in recordings])
+    notes += missing_texts(recordings)
     for recording in recordings:
         with source.record(recording.spans[0].line):
             builder = TraceBuilder(recording.trace_id, Origin(source.name, recording.spans[0].line))

@@ -20,7 +20,7 @@ from concord.trace.step import (
     as_utc,
 )
 from concord.trace.stored_step import CalledAgent, SerialisedBatch, Step, TraceBatch, n_nested, written
-from concord.wire.roster import MAX_ID_LENGTH, RESERVED_IDS, RosterEntry, normalise_url
+from concord.wire.roster import MAX_AGENT_LENGTH, MAX_ID_LENGTH, RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)
@@ -155,7 +155,7 @@ class TraceBuilder:
             step = Step.of(step)
             written(step)  # raises ValueError
         if reporter not in self._reporters:
-            self._reporters[_checked_id(reporter, "reporter")] = None
+            self._reporters[_checked_id(reporter, "reporter", MAX_AGENT_LENGTH)] = None
         for call in calls_in(step) if step.kind is CallType.AGENT else ():
             if call.agent_url and call.agent_name:
                 self._reached.setdefault(normalise_url(call.agent_url), set()).add(call.agent_name)
@@ -216,7 +216,7 @@ class TraceBuilder:
 
     def drop(self, reporter: str, steps: int) -> None:
         """Records that a reporter had to drop steps."""
-        key = _Reporter(_checked_id(reporter, "reporter"), Channel.HTTP, False)
+        key = _Reporter(_checked_id(reporter, "reporter", MAX_AGENT_LENGTH), Channel.HTTP, False)
         self._open.setdefault(key, _OpenBatch()).dropped += steps
 
     def build(self) -> Trace:
@@ -272,7 +272,7 @@ class TraceBuilder:
         known = {normalise_url(name) for entry in entries.values() for name in (entry.url, *entry.aliases)}
         for url in sorted(self._reached.keys() - known):
             name = min(self._reached[url])
-            if len(name) > MAX_ID_LENGTH:
+            if len(name) > MAX_AGENT_LENGTH:
                 continue
             entry = entries.get(name)
             if entry is None:
@@ -312,15 +312,15 @@ def file_trace_id(file: str, number: int) -> str:
     return shortened_id(PurePath(file).stem, f"#{number}")
 
 
-def shortened_id(name: str, suffix: str = "") -> str:
+def shortened_id(name: str, suffix: str = "", limit: int = MAX_ID_LENGTH) -> str:
     """An id made of a name and a suffix: where they are too long for one, with a digest in the place of the rest."""
-    if len(name) + len(suffix) > MAX_ID_LENGTH:
+    if len(name) + len(suffix) > limit:
         rest = blake2b(name.encode(errors="replace"), digest_size=4).hexdigest()
-        name = f"{name[: MAX_ID_LENGTH - len(suffix) - len(rest) - 1]}-{rest}"
+        name = f"{name[: limit - len(suffix) - len(rest) - 1]}-{rest}"
     return name + suffix
 
 
-def _checked_id(text: str, what: str) -> str:
-    if not 1 <= len(text) <= MAX_ID_LENGTH:
-        raise ValueError(f"{what}: must have 1 to {MAX_ID_LENGTH} characters, has {len(text)}")
+def _checked_id(text: str, what: str, limit: int = MAX_ID_LENGTH) -> str:
+    if not 1 <= len(text) <= limit:
+        raise ValueError(f"{what}: must have 1 to {limit} characters, has {len(text)}")
     return text

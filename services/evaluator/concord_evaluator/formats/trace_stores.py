@@ -17,7 +17,7 @@ from concord.trace.otlp.content.names import KIND
 from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, METADATA
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
-from concord_evaluator.formats.source import Head, Source
+from concord_evaluator.formats.source import Head, JsonRecord, Source
 from concord_evaluator.formats.span_recordings import ReadSpan
 from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
@@ -140,23 +140,27 @@ class Store:
     """A trace store. `expected`: a description of its form, for messages.
 
     `rows_in`: the rows in a JSON value of its export; raises ValueError for a value of another form. `renamed`: what a
-    table cannot say of a row.
+    table cannot say of a row. `records`: the values of its export. `warnings`, `services_are_agents`: see `traces_of`.
     """
 
     expected: str
     fields: Fields
     rows_in: Callable[[JsonValue], Sequence[JsonValue]]
     renamed: Callable[[dict[str, JsonValue]], Row] = lambda row: row
+    records: Callable[[Source], Iterator[JsonRecord]] = Source.json_records
+    warnings: tuple[str, ...] = ()
+    services_are_agents: bool = False
 
     def format(self, recognises: Callable[[Head], bool]) -> TraceFormat:
         """The trace format of this store."""
         return TraceFormat(recognises, self._traces)
 
     def _traces(self, source: Source) -> Iterator[Trace]:
-        return traces_of(self._spans(source), source, Channel.OTLP)
+        spans = self._spans(source)
+        return traces_of(spans, source, Channel.OTLP, self.warnings, services_are_agents=self.services_are_agents)
 
     def _spans(self, source: Source) -> Iterator[ReadSpan]:
-        for record in source.json_records():
+        for record in self.records(source):
             found: Sequence[JsonValue] = ()
             with source.record(record.line), self._expecting(""):
                 found = self.rows_in(record.value)

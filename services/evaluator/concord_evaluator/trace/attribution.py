@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from concord.assessment.results import MAX_STEP_IDS
+from concord.trace.attributes import KnownBy, Support
 from concord.trace.step import CallType
 from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
@@ -19,6 +20,8 @@ from concord_evaluator.trace.columns import (
     KINDS,
     NO_MODEL_CALL,
     NONE,
+    SOURCES,
+    SUPPORTS,
     Attestation,
     Flags,
     Names,
@@ -281,7 +284,7 @@ def _declared_or_unknown(agent: str, roster: Roster) -> str:
 
 
 class Provenance(StrEnum):
-    """Why a call is believed: the gateway observed it, both ends reported it, or one end did."""
+    """Why a call is believed: the gateway observed it, both ends reported it, or one did or times tell it."""
 
     OBSERVED = "observed"
     CORROBORATED = "corroborated"
@@ -298,6 +301,7 @@ MAX_CLAIMS: Final = 1000
 """Distinct refuted claims that are told apart. All are counted."""
 
 _OBSERVED, _CORROBORATED, _REPORTED = map(PROVENANCES.index, Provenance)
+_BY_TIME, _CONFIRMED = SOURCES.index(KnownBy.TIME), SUPPORTS.index(Support.CONFIRMED)
 
 
 class Claim(NamedTuple):
@@ -423,6 +427,8 @@ def _provenance(row: Numbers, caller: Numbers, callee: Numbers, steps: Steps) ->
     place = np.searchsorted(told, asked)
     corroborated = calling != called
     corroborated &= told.take(place, mode="clip") == asked if len(told) else False
+    known_by, support = steps.columns.known_by[row], steps.columns.support[row]
+    corroborated &= (known_by != _BY_TIME) | (support == _CONFIRMED)  # nobody reported what follows from times
     found = np.where(corroborated, _CORROBORATED, _REPORTED)
     return np.where(steps.of_sources("observed")[row], _OBSERVED, found)
 

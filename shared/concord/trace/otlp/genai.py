@@ -106,6 +106,8 @@ GRAPH_PARENT: Final = ("graph.node.parent_id",)
 HANDOFF_TO: Final = ("gen_ai.handoff.to_agent", "to_agent")
 LOGFIRE_NAME: Final = ("name",)
 """Logfire's own names for the agent that gets control, and for the subject of a span."""
+LOGFIRE_MESSAGE: Final = ("logfire.msg",)
+"""What a span is, in words: its name, which is a template, with what stands for the parts."""
 CONVERSATION: Final = (
     "gen_ai.conversation.id",
     "gcp.vertex.agent.session_id",
@@ -164,6 +166,7 @@ _TEAM_ATTRIBUTES: Final = frozenset(
     + GRAPH_PARENT
     + HANDOFF_TO
     + LOGFIRE_NAME
+    + LOGFIRE_MESSAGE
     + CONVERSATION
     + SESSION
     + WORKFLOW_NAME

@@ -97,13 +97,17 @@ def _attribute(name: str, value: AttributeValue) -> JsonValue:
 
 
 def _spans(export: SpansExport) -> Iterator[Span]:
-    for group in export.resource_spans or ():
+    for at, group in enumerate(export.resource_spans or ()):
         facts = () if group.resource is None else group.resource.attributes or ()
         service, version = _fact(facts, SERVICE_NAME), _fact(facts, SERVICE_VERSION)
-        for scoped in group.scope_spans or ():
+        for below, scoped in enumerate(group.scope_spans or ()):
             scope = "" if scoped.scope is None else scoped.scope.name or ""
-            for span in scoped.spans or ():
-                yield _read(span, scope, service, version)
+            for number, span in enumerate(scoped.spans or ()):
+                try:
+                    yield _read(span, scope, service, version)
+                except ValueError as error:
+                    where = f"resourceSpans[{at}].scopeSpans[{below}].spans[{number}]"
+                    raise ValueError(f"{where}: {error}") from error
 
 
 def _fact(attributes: Iterable[KeyValue], names: Iterable[str]) -> str:

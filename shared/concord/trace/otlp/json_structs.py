@@ -1,5 +1,7 @@
 """OTLP/JSON as structs: the fields that are read, of traces and logs. All other fields are ignored."""
 
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from typing import Final, TypeVar
 
 import msgspec
@@ -49,8 +51,11 @@ class KeyValue(OtlpStruct):
     value: Value | None = None
 
     def plain(self) -> JsonValue:
-        """Its value in plain JSON."""
-        return None if self.value is None else self.value.plain()
+        """Its value in plain JSON. Raises ValueError, with its name, for an integer that is none."""
+        try:
+            return None if self.value is None else self.value.plain()
+        except ValueError as error:
+            raise ValueError(f"{self.key}: {error}") from error
 
 
 class _KeyValues(OtlpStruct):
@@ -140,6 +145,9 @@ class LogsExport(OtlpStruct):
     resource_logs: list[_ResourceLogs] | None = None
 
 
+_MAX_DIGITS: Final = 20
+"""Those of the largest integer of 64 bits."""
+
 _DECODER: Final = msgspec.json.Decoder(SpansExport)
 _Struct = TypeVar("_Struct", bound=OtlpStruct)
 
@@ -152,19 +160,40 @@ def decoded(body: bytes) -> SpansExport:
 
 
 def converted(document: JsonValue, kind: type[_Struct]) -> _Struct:
-    """The message in parsed JSON, with fields in either case, and scalars also as texts. Raises ValueError."""
+    """The message in parsed JSON: fields in either case or by former names, scalars as texts too. Raises ValueError."""
     return msgspec.convert(_in_camel_case(document), kind, strict=False)
 
 
 def whole(number: int | str | None, field: str) -> int:
-    """An integer, also as OTLP/JSON writes those of 64 bits; 0 if absent. Raises ValueError for any other text."""
+    """An integer, also as a text, as OTLP/JSON writes those of 64 bits, also `7.0` or `7e3`, as proto3 JSON may.
+
+    0 if absent. Raises ValueError for any other text.
+    """
     try:
         return int(number or 0)
     except ValueError as error:
+        with suppress(InvalidOperation):
+            known = Decimal(number or 0)
+            if known.is_finite() and known.adjusted() < _MAX_DIGITS and known == known.to_integral_value():
+                return int(known)
         raise ValueError(f"{field}: no integer: {number!r}") from error
+
+
+_FORMER: Final = {
+    "batches": "resourceSpans",
+    "instrumentationLibrarySpans": "scopeSpans",
+    "ilSpans": "scopeSpans",
+    "instrumentationLibrary": "scope",
+}
+"""By Tempo's name, and by those of OTLP before version 1.0, the present one."""
+
+
+def _named(key: str) -> str:
+    name = to_camel(key) if "_" in key else key
+    return _FORMER.get(name, name)
 
 
 def _in_camel_case(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
-        return {to_camel(key) if "_" in key else key: _in_camel_case(each) for key, each in value.items()}
+        return {_named(key): _in_camel_case(each) for key, each in value.items()}
     return [_in_camel_case(each) for each in value] if isinstance(value, list) else value

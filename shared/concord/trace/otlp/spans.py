@@ -15,6 +15,7 @@ from concord.trace.otlp.genai import (
     CONTENT,
     ENTITY_NAME,
     INTERNAL_SCOPES,
+    LOGFIRE_MESSAGE,
     LOGFIRE_NAME,
     METHOD,
     OPERATION,
@@ -83,8 +84,9 @@ class Span(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, gc=
 
     @property
     def filled_name(self) -> str:
-        """The name; where it is a template with `{name}`, as logfire writes them, what stands for that."""
-        return (self.text(LOGFIRE_NAME) if "{name}" in self.name else "") or self.name
+        """The name; where it is a template, as of logfire, what stands for its `{name}`, or a handoff in words."""
+        facts = {"{name}": LOGFIRE_NAME, "{to_agent}": LOGFIRE_MESSAGE}
+        return next((self.text(names) for part, names in facts.items() if part in self.name), "") or self.name
 
     @property
     def operation(self) -> str:

@@ -39,13 +39,14 @@ def _read(span: Span) -> Reading | None:
     return None
 
 
-def conversations_of(spans: Iterable[Span]) -> frozenset[str]:
-    """The conversations (sessions, threads, teams) that spans name."""
+def conversations_of(spans: Iterable[Span], *, by_session: bool = False) -> frozenset[str]:
+    """The conversations (sessions, threads, teams) that spans name. A user's session counts where a framework needs it
+    to tell what is one run, or `by_session`."""
     found: set[str] = set()
     for span in spans:
         if not _NAMING.isdisjoint(span.attributes):
             found.add(span.text(genai.CONVERSATION))
-            found.add(span.text(genai.SESSION) if span.scope in claude.MARKS else "")
+            found.add(span.text(genai.SESSION) if by_session or span.scope in claude.MARKS else "")
             found.update(metadata(span, entry) for entry in _THREADS)
         found.update((autogen.team_of(span), semantic_kernel.team_of(span)))
     return frozenset(found - {""})

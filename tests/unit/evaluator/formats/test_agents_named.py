@@ -29,7 +29,7 @@ def _with(made: dict[str, Any], start: int = 0, name: str = "", **attributes: st
 )
 def test_agents_whose_names_differ_in_any_character_are_two(one: str, other: str) -> None:
     trace = _trace(invocation("a", one), invocation("b", other, "a"))
-    assert len(agents_of(trace)) == 2
+    assert agents_of(trace) == sorted((one, other))
     assert sum(calls_between(trace).values()) == 1
 
 
@@ -82,3 +82,14 @@ def test_a_template_for_a_tool_is_filled_with_its_name() -> None:
     assert work is not None
     [use] = work.uses
     assert (use.agent, use.name) == ("Booker", "book")
+
+
+def test_a_template_for_a_handoff_is_its_message() -> None:
+    facts = {"from_agent": "Triage", "to_agent": "Booker", "logfire__msg": "Handoff: Triage to Booker"}
+    first, other = _with(span("run"), 0, "Agent run: {name!r}"), _with(span("other"), 2, "Agent run: {name!r}")
+    for made, name in ((first, "Triage"), (other, "Booker")):
+        made["attributes"].append({"key": "name", "value": {"stringValue": name}})
+    spans = [first, _with(span("h", "run"), 1, "Handoff: {from_agent} to {to_agent}", **facts), other]
+    work = evaluated(_trace(*spans, scope="logfire.openai_agents")).detail.trials[0].work
+    assert work is not None
+    assert [use.name for use in work.uses] == ["Handoff: Triage to Booker"]

@@ -166,7 +166,10 @@ def test_runs_with_long_names_have_distinct_ids() -> None:
         ({**FILES, "result.json": "5"}, "/result.json:1: Input should be a valid dictionary"),
         ({**FILES, "conversation.json": [{"from": "agent1"}]}, "/conversation.json:1: [0].to: Field required"),
         ({**FILES, "result.json": ""}, "/result.json: is empty"),
-        ({**FILES, "result.json": {**RUN, "agents": {"x" * 65: {}}}}, ": id: String should have at most 64 characters"),
+        (
+            {**FILES, "result.json": {**RUN, "agents": {"x" * 1001: {}}}},
+            ": id: String should have at most 1000 characters",
+        ),
     ],
     ids=["eval", "result", "conversation", "empty", "name"],
 )

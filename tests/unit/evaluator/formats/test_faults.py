@@ -107,7 +107,7 @@ def test_no_part_of_a_broken_record_is_used() -> None:
     assert ([trace.trace_id for trace in traces], len(faults)) == (["t"], 1)
     assert {report.reporter for report in traces[0].reports()} == {"a"}
 
-    names = [{**step, "step_id": "x", "name": name} for name in ("fine", "x" * 65)]
+    names = [{**step, "step_id": "x", "name": name} for name in ("fine", "x" * 1001)]
     two = [{"trace_id": "new", "steps": names[:1]}, {"trace_id": "t", "steps": names}]
     traces, faults = read_past_faults(file_of("a2a", [*LINES["a2a"], json.dumps({"answers": two})]), format_name="a2a")
     assert ([trace.trace_id for trace in traces], len(faults)) == (["t"], 1)

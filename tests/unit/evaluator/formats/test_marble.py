@@ -241,7 +241,7 @@ def test_unknown_fields_of_a_record_are_ignored() -> None:
          "iterations[0].communications[0]: no message of the form `From A to B: …`"),
         (record([session(*TALK), 5]), "iterations[0].communications[1]: Input should be a valid string"),  # type: ignore[list-item]
         ({"task": "x"}, "iterations: Field required"),
-        (record([session(("a" * 70, "b", "x"))]), "id: String should have at most 64 characters"),
+        (record([session(("a" * 1001, "b", "x"))]), "id: String should have at most 1000 characters"),
         ([1], "Input should be a valid dictionary or instance of _Run"),
     ],
 )  # fmt: skip

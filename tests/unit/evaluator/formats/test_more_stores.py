@@ -224,7 +224,7 @@ def test_the_version_of_a_service_in_jaeger_is_that_of_the_trace() -> None:
     [
         ("jaeger", {"data": [{"traceID": "1"}]}, "no `spans`; expected Jaeger's traces"),
         ("jaeger", {"traceID": "1", "spans": [{"traceID": "1"}]}, "spanID: Field required"),
-        ("tempo", {"trace": {}}, "neither `batches` nor `trace`"),
+        ("tempo", {"trace": {}}, "`resourceSpans` (or Tempo's `batches`) is missing"),
         ("langsmith", {"runs": [{"id": "1"}]}, "trace_id: Field required"),
         ("logfire", {"rows": [{"trace_id": "1"}]}, "span_id: Field required"),
         ("logfire", {"columns": [{"name": "a", "values": [1]}, {"name": "b", "values": []}]}, "file.json:1: zip()"),

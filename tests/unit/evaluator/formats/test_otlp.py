@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode
+from io import BytesIO
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord_evaluator.formats import Source, read_traces
 from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
 from tests.unit.evaluator.formats.spans import TRACE, as_lines, exported, invocation, span, span_id
 
@@ -238,7 +240,10 @@ def test_the_order_of_spans_does_not_matter(spans: list[tuple[str, dict[str, Any
     [
         ({"traceId": "W47/95gDgQPSabYzgT/GDA"}, "trace id and span id must be 16 and 8 bytes, not all zero"),
         ({"spanId": "0" * 16}, "trace id and span id must be 16 and 8 bytes, not all zero"),
-        ({"startTimeUnixNano": "yesterday"}, "startTimeUnixNano: no integer: 'yesterday'"),
+        (
+            {"startTimeUnixNano": "yesterday"},
+            "resourceSpans[0].scopeSpans[0].spans[0]: startTimeUnixNano: no integer: 'yesterday'",
+        ),
     ],
 )
 def test_an_invalid_span_is_refused_with_its_line(changes: dict[str, str], reason: str) -> None:
@@ -302,10 +307,12 @@ def test_a_link_to_a_trace_that_the_file_does_not_have_joins_nothing() -> None:
     assert [agents_of(trace) for trace in traces] == [["planner"], ["writer"]]
 
 
-def test_two_runs_of_one_user_s_session_are_two_traces() -> None:
+def test_two_runs_of_one_user_s_session_are_two_traces_unless_sessions_are_joined() -> None:
     runs = [invocation("a", "lead"), invocation("b", "worker", "a")]
     runs += [invocation("a", "lead", trace=OTHER), invocation("b", "worker", "a", trace=OTHER)]
     for each in runs:
         each["attributes"] += as_attributes({"session.id": "user-7"})
-    traces = read(as_lines(exported("app", *runs)))
-    assert [dict(calls_between(trace)) for trace in traces] == [{("lead", "worker"): 1}] * 2
+    content = as_lines(exported("app", *runs))
+    assert [dict(calls_between(trace)) for trace in read(content)] == [{("lead", "worker"): 1}] * 2
+    [joined] = read_traces(Source("file.json", BytesIO(content.encode()), joins_sessions=True))
+    assert "2 traces of one conversation are joined" in joined.warnings

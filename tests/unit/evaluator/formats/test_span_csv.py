@@ -37,6 +37,11 @@ def test_a_parent_in_another_service_makes_a_call() -> None:
     assert evaluated(trace).detail.latency_metrics.avg == 2.5
 
 
+def test_ids_of_another_form_are_ids_as_in_the_stores() -> None:
+    [trace] = read(file(row("1", "root", SHOP), row("2", "1", CART)))
+    assert calls_between(trace) == {("shop", "cart"): 1}
+
+
 def test_pods_of_one_deployment_are_one_agent() -> None:
     [trace] = read(file(row(ROOT, "root", SHOP), row(CHILD, ROOT, "shop-579b9bff58-zzzzz")))
     assert agents_of(trace) == ["shop"]
@@ -60,20 +65,22 @@ def test_a_child_that_starts_before_its_parent_is_still_a_call() -> None:
     assert evaluated(trace).detail.latency_metrics.avg == 0.0
 
 
-def test_a_long_name_of_a_service_is_shortened() -> None:
-    [trace] = read(file(row(ROOT, "root", "s" * 70), row(CHILD, ROOT, CART)))
+@pytest.mark.parametrize(("length", "kept"), [(70, 70), (1000, 1000), (1001, 991)])
+def test_a_name_of_a_service_is_cut_beyond_1_000_characters(length: int, kept: int) -> None:
+    [trace] = read(file(row(ROOT, "root", "s" * length), row(CHILD, ROOT, CART)))
     [cart, long] = agents_of(trace)
-    assert (cart, len(long)) == ("cart", 64)
+    assert (cart, len(long), long[:kept]) == ("cart", min(length, 1000), "s" * kept)
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (file(row(ROOT, "root", SHOP), row(CHILD, ROOT, CART, start="soon")),
-         ":3: invalid literal for int() with base 10: 'soon'"),
+         ":3: invalid literal for int() with base 10: 'soon'; expected spans as CSV with TraceID, SpanID, ParentID, "
+         "OperationName, StartTimeUnixNano, EndTimeUnixNano and ServiceName or PodName"),
         (file("", row(ROOT, "root", SHOP) + ",1"), ":3: 9 fields under 8 columns"),
         (file(row(ROOT, "root", '"shop')), ":2: unexpected end of data"),
-        (file(row("1", "root", SHOP)), ":2: trace id and span id must be 16 and 8 bytes, not all zero"),
+        (file(row("0" * 16, "root", SHOP)), ":2: trace id and span id must be 16 and 8 bytes, not all zero"),
         (file(row(ROOT, "root", SHOP, end=10**40)), ":2: a time is out of range"),
         (file(), ": no spans found"),
         ("TraceID,SpanID\n1,2\n", ":1: columns are missing: needs TraceID, SpanID, ParentID, OperationName, "

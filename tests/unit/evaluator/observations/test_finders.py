@@ -12,6 +12,7 @@ from msgspec import structs
 from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace, content_digest
 from concord_evaluator.observations import FINDERS, Act, Deed, observe, reading_order
+from concord_evaluator.observations.finders import corrections_in, values_in
 
 _numbers = iter(range(10**9))
 
@@ -214,6 +215,22 @@ class TestStatements:
         first, last = says("A", "B", "Departure 14:30."), says("A", "C", "Leave at 14:30.")
         [found] = observe([first, says("B", "A", correction), last])
         assert (found.kind, found.agents, found.about) == ("ignored_correction", ["A"], "14:30 instead of 15:10")
+
+    @given(digits=st.integers(1, 10**6), zeros=st.integers(0, 6), other=st.integers(1, 10**6))
+    def test_a_number_is_found_as_it_is_written_whatever_zeros_it_ends_with(
+        self, digits: int, zeros: int, other: int
+    ) -> None:
+        number = digits * 10**zeros
+        assert values_in(f"The total is {number}.") == {str(number): str(number)}
+        assert values_in(f"{number:,}.00") == {str(number): f"{number:,}.00"}
+        stated = [(each.old, each.new) for each in corrections_in(f"not {number} but {number + other}")]
+        assert stated == [(str(number), str(number + other))]
+
+    @pytest.mark.parametrize("value", ["920", "1889", "100", "412.90"])
+    def test_a_value_that_nobody_brought_is_quoted_as_it_is_written(self, value: str) -> None:
+        acts = [uses("orders", "search", '{"customer": "x"}', "[]"), act("host", text=f"The orders total {value}.")]
+        [found] = [each for each in observe(acts) if each.kind is ObservationKind.UNBROUGHT_VALUE]
+        assert found.about == value
 
     def test_a_value_that_somebody_else_told_as_well_is_no_change_of_its_teller(self) -> None:
         told = [says("A", "B", "population of Lane: 382,067"), says("D", "B", "population of Lane: 362,067")]

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from concord.trace.attributes import EDGE_KNOWN_BY, EDGE_SUPPORT, KnownBy, Support
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace.attribution import Provenance
@@ -113,6 +114,22 @@ class TestProvenance:
     def test_a_call_whose_callee_reports_work_under_it_is_corroborated(self) -> None:
         projection = projected(reported_by("A", call("1", "B")), reported_by("B", tool("2", parent="1")))
         assert projection.interactions[0].provenance is Provenance.CORROBORATED
+
+    @pytest.mark.parametrize(
+        ("known_by", "support", "provenance"),
+        [
+            (KnownBy.TIME, Support.INFERRED, Provenance.REPORTED),
+            (KnownBy.TIME, Support.CONTRADICTED, Provenance.REPORTED),
+            (KnownBy.TIME, Support.CONFIRMED, Provenance.CORROBORATED),
+            (KnownBy.IDS, Support.INFERRED, Provenance.CORROBORATED),
+        ],
+    )
+    def test_a_call_that_is_inferred_from_times_alone_is_not_corroborated(
+        self, known_by: KnownBy, support: Support, provenance: Provenance
+    ) -> None:
+        asked = call("1", "B", attributes={EDGE_KNOWN_BY: known_by, EDGE_SUPPORT: support})
+        projection = projected(reported_by("A", asked), reported_by("B", tool("2", parent="1")))
+        assert projection.interactions[0].provenance is provenance
 
     def test_relayed_steps_do_not_corroborate_a_call(self) -> None:
         projection = projected(reported_by("A", call("1", "B", answer=[tool("2", parent="1")])))
