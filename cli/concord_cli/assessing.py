@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
 from concord.files import did_you_mean
+from concord_cli.commands.options import RESULTS_FILE
+from concord_cli.commands.teams import RunArguments
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
@@ -31,27 +32,9 @@ from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
 from concord_cli.terminal import ProgressLog
 
 
-@dataclass(frozen=True, slots=True)
-class RunArguments:
-    """What to assess, and what to do with the result.
-
-    `scenario` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `traces`: where
-    to save the traces. `sample`: the sample agent plays in place of each participant. `keep`: the stack stays.
-    `verbose`: show the long tables as well.
-    """
-
-    scenario: Path
-    output: Path
-    traces: Path | None = None
-    endpoint: str | None = None
-    sample: bool = False
-    keep: bool = False
-    verbose: bool = False
-
-
 async def run(arguments: RunArguments, progress: ProgressLog) -> None:
     """Assesses a scenario's team on a stack that lives as long as that takes, or until it is interrupted."""
-    path, output = arguments.scenario, arguments.output
+    path, output = arguments.scenario, arguments.output or RESULTS_FILE
     scenario, env = _scenario_and_settings(path, arguments.endpoint, sample=arguments.sample)
     chosen_by_concord = bool(env)  # of a folder, which names nobody; a file may name the oracle itself
     if arguments.sample:

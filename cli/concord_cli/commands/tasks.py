@@ -1,100 +1,122 @@
 """The commands about tasks and scenarios: `audit`, and the groups `tasks` and `scenario`."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from concord_cli.commands.options import App
-from concord_cli.exits import execute, exit_codes
+from concord_cli.commands.options import REQUIRED, App, argument, json_switch, option, verbose_switch
+from concord_cli.exits import execute
 from concord_cli.extras import check_programs, needing
 
 
-def audit(
-    targets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TARGETS",
-            help="Scenario files (TOML), suites (manifests, families, groups of families), folders of an assistant's "
-            "scenario, or folders of any of these.",
-        ),
-    ],
-    scenarios: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The folder of assistants' scenarios that a scenario file names.")
-    ] = Path("scenarios/assistant"),
-    instances: Annotated[
-        int, typer.Option(min=2, max=1000, help="Instances of each team task on which seats pretend.")
-    ] = 12,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with an object for each target.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every attack and every item.")] = False,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class AuditArguments:
+    """What to attack, and how much of it to show."""
+
+    targets: list[str] = argument(
+        REQUIRED,
+        "Scenario files (TOML), suites (manifests, families, groups of families), folders of an assistant's "
+        "scenario, or folders of any of these.",
+        "TARGETS",
+    )
+    scenarios: Path = option(
+        Path("scenarios/assistant"),
+        "The folder of assistants' scenarios that a scenario file names.",
+        metavar="FOLDER",
+    )
+    instances: int = option(12, "Instances of each team task on which seats pretend.", min=2, max=1000)
+    as_json: bool = json_switch("Print a JSON list with an object for each target.")
+    verbose: bool = verbose_switch("Show every attack and every item.")
+
+
+def audit(asked: AuditArguments) -> None:
     """Attack tasks with known exploits, and list those that score.
 
     The attacks are those that audits of benchmarks look for. No model is needed.
 
     Exit codes: 0 no attack earns points; 1 some do, or a right answer earns none; 2 an invalid target.
     """
-    with exit_codes(), needing("concord audit", "evaluator,gateway,assistant,environment"):
+    with needing("concord audit", "evaluator,gateway,assistant,environment"):
         from concord_cli.audit.command import audit as audit_tasks
 
-        execute(audit_tasks(targets, scenarios, instances, as_json=as_json, verbose=verbose))
+        given = asked.targets, asked.scenarios, asked.instances
+        execute(audit_tasks(*given, as_json=asked.as_json, verbose=asked.verbose))
 
 
 tasks = App(help="List, show, generate, grade and estimate team tasks.", no_args_is_help=True)
 
-FamilyName = Annotated[str, typer.Argument(metavar="FAMILY", help="A family, as `concord tasks list` shows them.")]
-Seats = Annotated[int, typer.Option(min=2, max=100, help="The size of the team.")]
-Difficulty = Annotated[int, typer.Option(min=1, max=5)]
-TopologyName = Annotated[
-    str, typer.Option("--topology", help="complete, star, chain, ring, tree, small-world or scale-free.")
-]
-Secret = Annotated[
-    str | None,
-    typer.Option(envvar="CONCORD_TASK_SECRET", help="64 hexadecimal digits; without it, a new one is drawn."),
-]
+
+def _family() -> Any:  # noqa: ANN401 - as `argument`
+    return argument(REQUIRED, "A family, as `concord tasks list` shows them.", "FAMILY")
+
+
+def _seats() -> Any:  # noqa: ANN401
+    return option(5, "The size of the team.", min=2, max=100)
+
+
+def _difficulty() -> Any:  # noqa: ANN401
+    return option(2, min=1, max=5)
+
+
+def _topology() -> Any:  # noqa: ANN401
+    return option("complete", "complete, star, chain, ring, tree, small-world or scale-free.", "--topology")
 
 
 @tasks.command("list")
 def list_families() -> None:
     """List the families of all installed suites, with the outcome that a team reaches without a message."""
-    with exit_codes():
-        from concord_cli.tasks.command import families_table
+    from concord_cli.tasks.command import families_table
 
-        families_table()
+    families_table()
+
+
+@dataclass(frozen=True, slots=True)
+class ShowArguments:
+    """A task to show."""
+
+    family: str = _family()
+    seats: int = _seats()
+    difficulty: int = _difficulty()
+    topology: str = _topology()
+    key: bool = option(False, "Show the right answers, too.", "--key")
 
 
 @tasks.command()
-def show(
-    family: FamilyName,
-    seats: Seats = 5,
-    difficulty: Difficulty = 2,
-    topology: TopologyName = "complete",
-    key: Annotated[bool, typer.Option("--key", help="Show the right answers, too.")] = False,
-) -> None:
+def show(asked: ShowArguments) -> None:
     """Show a task of a family as a team gets it: the question, and each seat's brief."""
-    with exit_codes():
-        from concord_cli.tasks.command import Instance, show_task
+    from concord_cli.tasks.command import show_task
 
-        show_task(Instance(family, seats, difficulty, topology), show_key=key)
+    show_task(
+        Instance(asked.family, seats=asked.seats, difficulty=asked.difficulty, topology=asked.topology),
+        show_key=asked.key,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Which task of a family: everything that it follows from."""
+
+    family: str = _family()
+    secret: str | None = option(
+        None, "64 hexadecimal digits; without it, a new one is drawn.", envvar="CONCORD_TASK_SECRET"
+    )
+    task: str | None = option(None, "The id of the task; by default the family's name.")
+    run: int = option(1, min=1)
+    attempt: int = option(1, "Above 1 for a trial that was run again.", min=1)
+    seats: int = _seats()
+    difficulty: int = _difficulty()
+    topology: str = _topology()
+    names: str = option("agent", "The seats' names are this, a slash, and their number.")
 
 
 @tasks.command()
-def generate(
-    family: FamilyName,
-    secret: Secret = None,
-    task: Annotated[str | None, typer.Option(help="The id of the task; by default the family's name.")] = None,
-    run: Annotated[int, typer.Option(min=1)] = 1,
-    attempt: Annotated[int, typer.Option(min=1, help="Above 1 for a trial that was run again.")] = 1,
-    seats: Seats = 5,
-    difficulty: Difficulty = 2,
-    topology: TopologyName = "complete",
-    names: Annotated[str, typer.Option(help="The seats' names are this, a slash, and their number.")] = "agent",
-) -> None:
+def generate(instance: Instance) -> None:
     """Generate a task as JSON, with its key, as an assessment with this secret generates it."""
-    with exit_codes():
-        from concord_cli.tasks.command import Instance, write_task
+    from concord_cli.tasks.command import write_task
 
-        write_task(Instance(family, seats, difficulty, topology, names, secret, task, run, attempt))
+    write_task(instance)
 
 
 @tasks.command()
@@ -103,28 +125,30 @@ def grade(
     answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="A JSON object from each seat to its answer.")],
 ) -> None:
     """Grade answers to a generated task: the outcome, and each part."""
-    with exit_codes():
-        from concord_cli.tasks.command import grade_answers
+    from concord_cli.tasks.command import grade_answers
 
-        grade_answers(task, answers)
+    grade_answers(task, answers)
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateArguments:
+    """An assessment to estimate."""
+
+    suite: list[str] = argument(REQUIRED, "Manifests, families, or groups of families.", "SUITE")
+    seats: int | None = option(None, "By default what the manifest says, or 5.", min=2, max=100)
+    trials: int = option(1, "Of each task.", min=1, max=100)
+    turn_s: float = option(5.0, "How long an agent takes for a turn (seconds).", min=0.01)
+    exchange: Literal["rounds", "calls"] | None = option(
+        None, "How the seats exchange messages; by default as in the manifest, or in rounds."
+    )
 
 
 @tasks.command()
-def estimate(
-    suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Manifests, families, or groups of families.")],
-    seats: Annotated[int | None, typer.Option(min=2, max=100, help="By default what the manifest says, or 5.")] = None,
-    trials: Annotated[int, typer.Option(min=1, max=100, help="Of each task.")] = 1,
-    turn_s: Annotated[float, typer.Option(min=0.01, help="How long an agent takes for a turn (seconds).")] = 5.0,
-    exchange: Annotated[
-        Literal["rounds", "calls"] | None,
-        typer.Option(help="How the seats exchange messages; by default as in the manifest, or in rounds."),
-    ] = None,
-) -> None:
+def estimate(asked: EstimateArguments) -> None:
     """Estimate calls, tokens and time of an assessment before it starts."""
-    with exit_codes():
-        from concord_cli.tasks.command import print_estimate
+    from concord_cli.tasks.command import print_estimate
 
-        print_estimate(suite, seats, trials, turn_s, exchange)
+    print_estimate(asked.suite, asked.seats, asked.trials, asked.turn_s, asked.exchange)
 
 
 @tasks.command()
@@ -135,10 +159,9 @@ def reveal(
     ] = None,
 ) -> None:
     """Reveal the secret of an assessment's tasks, so that anybody can generate them again. Not before the last run."""
-    with exit_codes():
-        from concord_cli.tasks.command import print_secrets
+    from concord_cli.tasks.command import print_secrets
 
-        print_secrets(results, folder or results.parent)
+    print_secrets(results, folder or results.parent)
 
 
 scenario = App(help="Write and check scenarios for assistants.", no_args_is_help=True)
@@ -162,12 +185,11 @@ def lint(
     ] = False,
 ) -> None:
     """Check scenarios for faults that would make their results wrong or unrepeatable. Exit code 1 if there are any."""
-    with exit_codes():
-        if play:
-            check_programs("concord scenario lint --play", "environment")
-        from concord_cli.scenario.assistant import lint_folders
+    if play:
+        check_programs("concord scenario lint --play", "environment")
+    from concord_cli.scenario.assistant import lint_folders
 
-        execute(lint_folders(folders, play=play))
+    execute(lint_folders(folders, play=play))
 
 
 @scenario.command()
@@ -184,10 +206,9 @@ def texts(
     ] = Path("scenarios/assistant"),
 ) -> None:
     """Read texts as criteria do, without a language model, and print the verdicts that differ from the labels."""
-    with exit_codes():
-        from concord_cli.scenario.texts import print_verdicts
+    from concord_cli.scenario.texts import print_verdicts
 
-        print_verdicts(file, folder)
+    print_verdicts(file, folder)
 
 
 @scenario.command()
@@ -197,7 +218,6 @@ def new(
     ],
 ) -> None:
     """Write the skeleton of a scenario, which lints and plays, into a new folder."""
-    with exit_codes():
-        from concord_cli.scenario.assistant import new_folder
+    from concord_cli.scenario.assistant import new_folder
 
-        new_folder(folder)
+    new_folder(folder)
