@@ -67,18 +67,12 @@ def _ends(record: InteractionRecord) -> tuple[str, str]:
 
 
 def _flow(caller: str, callee: str, records: list[InteractionRecord]) -> Flow:
-    return Flow(
-        caller=caller,
-        callee=callee,
-        calls=sum(record.calls for record in records),
-        errors=sum(record.errors for record in records),
-        retries=sum(record.retries for record in records),
-        observed=sum(record.observed for record in records),
-        corroborated=sum(record.corroborated for record in records),
-        reported=sum(record.reported for record in records),
-        latency_ms=_mean_latency(records),
-        known=_known(records),
-    )
+    counts = {name: sum(getattr(record, name) for record in records) for name in _COUNTS}
+    return Flow(caller, callee, **counts, latency_ms=_mean_latency(records), known=_known(records))
+
+
+_COUNTS: Final = "calls", "errors", "retries", "observed", "corroborated", "reported"
+"""What flows sum."""
 
 
 def _known(records: Iterable[InteractionRecord]) -> tuple[tuple[str, int], ...]:

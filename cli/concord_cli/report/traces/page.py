@@ -172,8 +172,8 @@ def _totals(title: str, heads: Sequence[str], ranked: Sequence[tuple[tuple[str, 
             f"{each.traces:,}",
             Cell(f"{each.calls:,}", behind=each.calls / max(most, 1)),
             Cell(f"{each.failed:,}", _share(each.failed, each.calls), "✕", "bad") if each.failed else "0",
-            duration(each.p50_ms),
-            duration(each.p95_ms),
+            duration(each.duration_ms(0.5)),
+            duration(each.duration_ms(0.95)),
             _count(each.tokens),
         )
         for name, each in ranked[:MAX_ROWS]
@@ -182,7 +182,7 @@ def _totals(title: str, heads: Sequence[str], ranked: Sequence[tuple[tuple[str, 
 
 
 def _flow(edge: Edge, totals: Totals) -> Flow:
-    return Flow(*edge, totals.calls, totals.failed, 0, 0, 0, totals.calls, totals.p50_ms)
+    return Flow(*edge, totals.calls, totals.failed, 0, 0, 0, totals.calls, totals.duration_ms(0.5))
 
 
 def _shapes(shapes: Sequence[Shape], traces: int, pages: Mapping[str, str]) -> Table:
