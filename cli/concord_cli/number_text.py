@@ -51,3 +51,8 @@ def figure_or_dash(value: float | None, form: str) -> str:
 def span(low: float | None, high: float | None, form: str = ".1f") -> str:
     """An interval, `1.0 to 2.5`, or `-`."""
     return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"
+
+
+def count(value: int | None) -> str:
+    """`3,400`; a dash for None."""
+    return NONE if value is None else f"{value:,}"

@@ -18,7 +18,7 @@ from concord.assessment.results import (
 from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import duration
-from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
+from concord_cli.row_view.table import Cell, Column, Table, not_listed, number_columns, table_of
 
 MAX_FLOWS: Final = 400
 """Limit of the table's rows: the flows with the most calls."""
@@ -96,14 +96,9 @@ def flow_table(flows: Sequence[Flow]) -> Table | None:
     strongest = sorted(flows, key=lambda flow: (-flow.calls, flow.caller, flow.callee))[:MAX_FLOWS]
     most = max(1, strongest[0].calls)
     columns = [
-        Column("Caller"),
-        Column("Callee"),
-        Column("Calls", "number"),
-        Column("Failed", "number", optional=True),
-        Column("Retries", "number", optional=True),
-        Column("Latency", "number"),
-        Column("Provenance"),
-        Column("Known by", optional=True),
+        *(Column("Caller"), Column("Callee"), *number_columns("Calls")),
+        *(*number_columns("Failed", "Retries", optional=True), *number_columns("Latency")),
+        *(Column("Provenance"), Column("Known by", optional=True)),
     ]
     rows = [
         (

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -145,7 +146,9 @@ async def _check_row(
     stated, computed_again = listed(row), listed(expected)
     foreign = _other_metrics(stated, computed_again)
     found.plug_ins |= foreign
-    wrong = [*differences(_without(stated, foreign.keys()), _without(computed_again, foreign.keys()), place)]
+    for metrics in chain(*map(_metric_lists, (stated, computed_again))):  # which `listed` has copied
+        metrics[:] = [each for each in metrics if _id_of(each) not in foreign]
+    wrong = [*differences(stated, computed_again, place)]
     found.faults += [f"{each.path}: the row has {each.stated}, the bundle yields {each.computed}" for each in wrong]
     if wrong and (versions := _other_versions(contents.row_inputs.versions)):
         found.notes.append(f"the row was computed with {', '.join(versions)}")
@@ -157,7 +160,7 @@ async def _check_row(
 def _other_metrics(stated: JsonValue, computed: JsonValue) -> dict[str, str]:
     """The metrics of plug-ins that only one of two rows has, each with the reason."""
     built_in = {metric.id for metric in BUILT_IN_METRICS}
-    before, now = (set(_metric_ids(row)) for row in (stated, computed))
+    before, now = ({*map(_id_of, chain(*_metric_lists(row)))} - {""} for row in (stated, computed))
     gone = dict.fromkeys(before - now, "the row has it, and no package that is installed here computes it")
     new = dict.fromkeys(now - before, "a package that is installed here computes it, and the row was made without it")
     installed = set(METRICS.installed) if new else set()
@@ -165,29 +168,19 @@ def _other_metrics(stated: JsonValue, computed: JsonValue) -> dict[str, str]:
     return {each: reason for each, reason in {**gone, **known}.items() if each not in built_in}
 
 
-def _metric_ids(row: JsonValue) -> Iterator[str]:
-    if isinstance(row, list):
-        for each in row:
-            yield from _metric_ids(each)
+def _metric_lists(row: JsonValue) -> Iterator[list[JsonValue]]:
+    """The lists of metrics in a row, wherever they are."""
+    for each in row if isinstance(row, list) else ():
+        yield from _metric_lists(each)
     for key, value in row.items() if isinstance(row, dict) else ():
-        yield from _metric_ids(value)
-        for metric in value if key == "metrics" and isinstance(value, list) else ():
-            if isinstance(metric, dict) and isinstance(name := metric.get("id"), str):
-                yield name
+        if key == "metrics" and isinstance(value, list):
+            yield value
+        yield from _metric_lists(value)
 
 
-def _without(row: JsonValue, ids: Collection[str]) -> JsonValue:
-    """A row without the metrics of these ids, wherever they are listed."""
-    if not ids or not isinstance(row, dict | list):
-        return row
-    if isinstance(row, list):
-        return [_without(each, ids) for each in row]
-    return {
-        key: [each for each in value if not (isinstance(each, dict) and each.get("id") in ids)]
-        if key == "metrics" and isinstance(value, list)
-        else _without(value, ids)
-        for key, value in row.items()
-    }
+def _id_of(metric: JsonValue) -> str:
+    found = metric.get("id") if isinstance(metric, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _bundle_path(bundles: Path, assessment_id: str) -> Path | None:
