@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from time import monotonic
-from types import TracebackType
 from typing import Final, Self
 
 from rich.console import Console, RenderableType
@@ -43,9 +42,7 @@ class ProgressLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.clear_status()
 
     def log(self, text: str, style: str = "") -> None:
@@ -107,9 +104,7 @@ class ReadingProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._progress.live.is_started:
             self._progress.stop()
 

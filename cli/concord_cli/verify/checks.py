@@ -17,6 +17,7 @@ from concord.bundle import Bundle, BundleError, contents_of, read_bundle
 from concord.files import read_bounded
 from concord.json_text import json_decoder
 from concord.rows import MAX_RESULTS
+from concord_cli.bundle_download import assessment_of, detail_of
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.results_file import refuse_copies
@@ -111,7 +112,7 @@ def _document(results: Path) -> tuple[bytes, JsonValue, list[JsonValue]]:
     rows = document.get("results")
     if not isinstance(rows, list) or not rows:
         raise UsageError(f"{results}: not a results file: it has no `results`")
-    refuse_copies(results, [*filter(None, map(_assessment_of, rows))])
+    refuse_copies(results, [*filter(None, map(assessment_of, rows))])
     return content, document.get("participants"), rows
 
 
@@ -123,14 +124,15 @@ async def _check_row(
     found: Verification,
     advance: Callable[[str], None],
 ) -> None:
-    assessment_id = _assessment_of(row)
+    assessment_id = assessment_of(row)
     if not isinstance(row, dict) or assessment_id is None:
         found.faults.append(f"{place}: is not a row of Concord")
         return
     path = await asyncio.to_thread(_bundle_path, bundles, assessment_id)
     if path is None:
+        has_none = detail_of(row).get("bundle_sha256") is None
         without = "its assessment left no bundle (`detail.bundle_sha256` is null)"
-        found.faults.append(f"{place}: {without if _has_no_digest(row) else f'no {assessment_id}.zip in {bundles}'}")
+        found.faults.append(f"{place}: {without if has_none else f'no {assessment_id}.zip in {bundles}'}")
         return
     try:
         bundle = await asyncio.to_thread(read_bundle, path)
@@ -189,11 +191,6 @@ def _bundle_path(bundles: Path, assessment_id: str) -> Path | None:
     return path if path.exists() else None
 
 
-def _has_no_digest(row: dict[str, JsonValue]) -> bool:
-    detail = row.get("detail")
-    return isinstance(detail, dict) and detail.get("bundle_sha256") is None
-
-
 def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow:
     return SignedRow(
         assessment_id=assessment_id,
@@ -201,13 +198,6 @@ def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow
         bundle_sha256=bundle.sha256,
         manifest_sha256=bundle.manifest_sha256,
     )
-
-
-def _assessment_of(row: JsonValue) -> str | None:
-    """The assessment's id in a row. None for a value that is not a row, and for an id with path characters."""
-    detail = row.get("detail") if isinstance(row, dict) else None
-    found = detail.get("assessment_id") if isinstance(detail, dict) else None
-    return found if isinstance(found, str) and found.isalnum() else None
 
 
 def _credit_faults(participants: JsonValue, plans: Sequence[AssessmentPlan]) -> list[str]:
