@@ -10,8 +10,8 @@ from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
 from concord.files import did_you_mean
+from concord_cli.commands.arguments import RunArguments
 from concord_cli.commands.options import RESULTS_FILE
-from concord_cli.commands.teams import RunArguments
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.bundle import bundle_file
-from concord_cli.commands.teams import ReplayArguments
+from concord_cli.commands.arguments import ReplayArguments
 from concord_cli.replay.command import replay
 from concord_suites import FAMILIES
 from concord_suites.player import Habit, reply

@@ -16,7 +16,7 @@ from concord.trust.urls import is_loopback
 from concord_cli.adapt.connection import answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import LOOKUP_S, Trials
-from concord_cli.commands.teams import AdaptArguments
+from concord_cli.commands.arguments import AdaptArguments
 from concord_cli.errors import UsageError
 from concord_gateway.proxy.upstream import Upstream
 

@@ -19,7 +19,7 @@ from concord_cli.check.gate import CheckResult, Gate, result_of, result_of_finis
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
-from concord_cli.commands.results import CheckArguments
+from concord_cli.commands.arguments import CheckArguments
 from concord_cli.compare.comparison import compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError

@@ -1,34 +1,14 @@
 """The commands about tasks and scenarios: `audit`, and the groups `tasks` and `scenario`."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
-from concord_cli.commands.options import REQUIRED, App, argument, json_switch, option, verbose_switch
+from concord_cli.commands.arguments import AuditArguments, EstimateArguments, Instance, ShowArguments
+from concord_cli.commands.options import App
 from concord_cli.exits import execute
 from concord_cli.extras import check_programs, needing
-
-
-@dataclass(frozen=True, slots=True)
-class AuditArguments:
-    """What to attack, and how much of it to show."""
-
-    targets: list[str] = argument(
-        REQUIRED,
-        "Scenario files (TOML), suites (manifests, families, groups of families), folders of an assistant's "
-        "scenario, or folders of any of these.",
-        "TARGETS",
-    )
-    scenarios: Path = option(
-        Path("scenarios/assistant"),
-        "The folder of assistants' scenarios that a scenario file names.",
-        metavar="FOLDER",
-    )
-    instances: int = option(12, "Instances of each team task on which seats pretend.", min=2, max=1000)
-    as_json: bool = json_switch("Print a JSON list with an object for each target.")
-    verbose: bool = verbose_switch("Show every attack and every item.")
 
 
 def audit(asked: AuditArguments) -> None:
@@ -48,39 +28,12 @@ def audit(asked: AuditArguments) -> None:
 tasks = App(help="List, show, generate, grade and estimate team tasks.", no_args_is_help=True)
 
 
-def _family() -> Any:  # noqa: ANN401 - as `argument`
-    return argument(REQUIRED, "A family, as `concord tasks list` shows them.", "FAMILY")
-
-
-def _seats() -> Any:  # noqa: ANN401
-    return option(5, "The size of the team.", min=2, max=100)
-
-
-def _difficulty() -> Any:  # noqa: ANN401
-    return option(2, min=1, max=5)
-
-
-def _topology() -> Any:  # noqa: ANN401
-    return option("complete", "complete, star, chain, ring, tree, small-world or scale-free.", "--topology")
-
-
 @tasks.command("list")
 def list_families() -> None:
     """List the families of all installed suites, with the outcome that a team reaches without a message."""
     from concord_cli.tasks.command import families_table
 
     families_table()
-
-
-@dataclass(frozen=True, slots=True)
-class ShowArguments:
-    """A task to show."""
-
-    family: str = _family()
-    seats: int = _seats()
-    difficulty: int = _difficulty()
-    topology: str = _topology()
-    key: bool = option(False, "Show the right answers, too.", "--key")
 
 
 @tasks.command()
@@ -92,23 +45,6 @@ def show(asked: ShowArguments) -> None:
         Instance(asked.family, seats=asked.seats, difficulty=asked.difficulty, topology=asked.topology),
         show_key=asked.key,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """Which task of a family: everything that it follows from."""
-
-    family: str = _family()
-    secret: str | None = option(
-        None, "64 hexadecimal digits; without it, a new one is drawn.", envvar="CONCORD_TASK_SECRET"
-    )
-    task: str | None = option(None, "The id of the task; by default the family's name.")
-    run: int = option(1, min=1)
-    attempt: int = option(1, "Above 1 for a trial that was run again.", min=1)
-    seats: int = _seats()
-    difficulty: int = _difficulty()
-    topology: str = _topology()
-    names: str = option("agent", "The seats' names are this, a slash, and their number.")
 
 
 @tasks.command()
@@ -128,19 +64,6 @@ def grade(
     from concord_cli.tasks.command import grade_answers
 
     grade_answers(task, answers)
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateArguments:
-    """An assessment to estimate."""
-
-    suite: list[str] = argument(REQUIRED, "Manifests, families, or groups of families.", "SUITE")
-    seats: int | None = option(None, "By default what the manifest says, or 5.", min=2, max=100)
-    trials: int = option(1, "Of each task.", min=1, max=100)
-    turn_s: float = option(5.0, "How long an agent takes for a turn (seconds).", min=0.01)
-    exchange: Literal["rounds", "calls"] | None = option(
-        None, "How the seats exchange messages; by default as in the manifest, or in rounds."
-    )
 
 
 @tasks.command()

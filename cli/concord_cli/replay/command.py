@@ -9,7 +9,7 @@ from rich.console import Console
 
 from concord.agent.messenger import Messenger
 from concord.bundle import BundleError, contents_of, read_bundle
-from concord_cli.commands.teams import ReplayArguments
+from concord_cli.commands.arguments import ReplayArguments
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.replay.edits import OWN_ANSWER, edit_at, repairs

@@ -12,7 +12,7 @@ import typer
 from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
 from concord.rows import COMPRESSED, lines_of
-from concord_cli.commands.results import ReportArguments
+from concord_cli.commands.arguments import ReportArguments
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.report.renderer import render, render_document

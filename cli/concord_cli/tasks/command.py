@@ -29,7 +29,7 @@ from concord.suite import (
     neighbours_in,
 )
 from concord.suite.draw import SECRET_BYTES
-from concord_cli.commands.tasks import Instance
+from concord_cli.commands.arguments import Instance
 from concord_cli.errors import UsageError
 from concord_cli.input_files import json_of, reasons
 from concord_cli.results_file import read_rows

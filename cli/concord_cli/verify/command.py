@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from concord_cli.bundle_download import download_bundles
-from concord_cli.commands.results import VerifyArguments
+from concord_cli.commands.arguments import VerifyArguments
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError, PlugInsDifferError, UsageError
 from concord_cli.output_files import write_text

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from concord.bundle import bundle_file
 from concord_cli import bundle_download
 from concord_cli.assessing import ask
-from concord_cli.commands.results import VerifyArguments
+from concord_cli.commands.arguments import VerifyArguments
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.terminal import ProgressLog
 from concord_cli.verify.command import sign_results, verify

@@ -7,7 +7,7 @@ import pytest
 from concord.assessment.faults import OnMessages, PlantedFault, Truncate
 from concord.suite import Topology
 from concord.wire.roster import RosterEntry
-from concord_cli.commands.teams import ReplayArguments
+from concord_cli.commands.arguments import ReplayArguments
 from concord_cli.errors import UsageError
 from concord_cli.replay.command import found_by, printable_text
 from concord_cli.replay.edits import Edit, edit_at, repairs

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentConfig
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord_cli.commands.results import ReportArguments
+from concord_cli.commands.arguments import ReportArguments
 from concord_cli.errors import UsageError
 from concord_cli.evaluate.outputs import result_writer
 from concord_cli.report.command import report
