@@ -22,8 +22,6 @@ from concord_cli.commands.options import (
 from concord_cli.errors import UsageError
 
 SHIPPED_SCENARIO = Path(__file__).parents[1] / "quick.toml"
-
-
 CALIBRATION_FOLDER = RESULTS_FILE.parent / "calibration"
 
 
