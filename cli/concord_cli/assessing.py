@@ -12,6 +12,8 @@ from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
 from concord.files import did_you_mean
+from concord_cli.commands.arguments import RunArguments
+from concord_cli.commands.options import RESULTS_FILE
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
@@ -33,26 +35,6 @@ from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
 from concord_cli.terminal import ProgressLog
 
 
-@dataclass(frozen=True, slots=True)
-class RunArguments:
-    """What to assess, and what to do with the result.
-
-    `scenario` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `traces`: where
-    to save the traces. `sample`: the sample agent plays in place of each participant. `keep`: the stack stays.
-    `verbose`: show the long tables as well.
-    """
-
-    scenario: Path
-    output: Path
-    traces: Path | None = None
-    endpoint: str | None = None
-    sample: bool = False
-    keep: bool = False
-    verbose: bool = False
-    days: str | None = None
-    """The name of published days in the office to play instead; "": the first ones."""
-
-
 async def run(arguments: RunArguments, progress: ProgressLog) -> None:
     """Assesses a scenario's team on a stack that lives as long as that takes, or until it is interrupted."""
     with ExitStack() as files:
@@ -60,7 +42,7 @@ async def run(arguments: RunArguments, progress: ProgressLog) -> None:
 
 
 async def _run(arguments: RunArguments, chosen: "_Chosen", progress: ProgressLog) -> None:
-    path, output, scenario = arguments.scenario, arguments.output, chosen.scenario
+    path, output, scenario = arguments.scenario, arguments.output or RESULTS_FILE, chosen.scenario
     if arguments.sample:
         scenario = with_sample_agent(path, scenario)
     if arguments.keep:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from time import monotonic
 
 from pydantic import JsonValue
@@ -51,25 +52,8 @@ async def wait_for_cards(
 
     Raises AssessmentError with the first agent that does not serve one in time.
     """
-    await asyncio.gather(*(_wait_for_card(role, url, on_progress, timeout_s) for role, url in endpoints.items()))
-
-
-async def _wait_for_card(role: str, url: str, on_progress: Callable[[str], None], timeout_s: float) -> None:
-    began = monotonic()
-    log_at = began + LOG_AFTER_S
-    while True:
-        try:
-            await fetch_card(url)
-        except (AgentUnreachableError, RemoteError) as error:
-            now = monotonic()
-            if now > began + timeout_s:
-                raise AssessmentError(f"{role} serves no agent card at {url}: {error}") from error
-            if now >= log_at:
-                on_progress(f"Waiting up to {timeout_s:.0f} s for {role} at {url}: {error}")
-                log_at = now + LOG_INTERVAL_S
-        else:
-            return
-        await asyncio.sleep(CARD_INTERVAL_S)
+    every = partial(_wait_for, on_progress, timeout_s, "serves no agent card", (), LOG_AFTER_S)
+    await asyncio.gather(*(every(role, url) for role, url in endpoints.items()))
 
 
 async def wait_for_connections(
@@ -79,22 +63,34 @@ async def wait_for_connections(
 
     Raises AssessmentError with the first agent that does not in time.
     """
-    await asyncio.gather(*(_wait_for_connection(role, url, on_progress, timeout_s) for role, url in endpoints.items()))
+    every = partial(_wait_for, on_progress, timeout_s, "cannot be reached", (AgentTimeoutError, RemoteError), 0.0)
+    await asyncio.gather(*(every(role, url) for role, url in endpoints.items()))
 
 
-async def _wait_for_connection(role: str, url: str, on_progress: Callable[[str], None], timeout_s: float) -> None:
-    began, told = monotonic(), False
+async def _wait_for(
+    on_progress: Callable[[str], None],
+    timeout_s: float,
+    lack: str,
+    suffices: tuple[type[Exception], ...],
+    log_after_s: float,
+    role: str,
+    url: str,
+) -> None:
+    """Waits for an agent's card, or for one of the errors that suffice. `lack`: what is wrong with one in vain."""
+    began = monotonic()
+    log_at = began + log_after_s
     while True:
         try:
             await fetch_card(url)
-        except (AgentTimeoutError, RemoteError):
+        except suffices:
             return
-        except AgentUnreachableError as error:
-            if monotonic() > began + timeout_s:
-                raise AssessmentError(f"{role} cannot be reached at {url}: {error}") from error
-            if not told:
+        except (AgentUnreachableError, RemoteError) as error:
+            now = monotonic()
+            if now > began + timeout_s:
+                raise AssessmentError(f"{role} {lack} at {url}: {error}") from error
+            if now >= log_at:
                 on_progress(f"Waiting up to {timeout_s:.0f} s for {role} at {url}: {error}")
-                told = True
+                log_at = now + LOG_INTERVAL_S
         else:
             return
         await asyncio.sleep(CARD_INTERVAL_S)

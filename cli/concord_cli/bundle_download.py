@@ -69,12 +69,21 @@ async def _download(http: httpx.AsyncClient, url: str, digest: str, path: Path) 
                 raise AssessmentError(f"{url}: has the SHA-256 {seen.hexdigest()}")
 
 
+def detail_of(row: JsonValue) -> dict[str, JsonValue]:
+    """The detail of a row that nobody has checked; empty without one."""
+    detail = row.get("detail") if isinstance(row, dict) else None
+    return detail if isinstance(detail, dict) else {}
+
+
+def assessment_of(row: JsonValue) -> str | None:
+    """The assessment's id in a row. None for a value that is not a row, and for an id with path characters."""
+    found = detail_of(row).get("assessment_id")
+    return found if isinstance(found, str) and found.isalnum() else None
+
+
 def _named(row: JsonValue) -> tuple[str, str] | None:
     """The assessment's id and the bundle's SHA-256 in a row; None without either."""
-    detail = row.get("detail") if isinstance(row, dict) else None
-    if not isinstance(detail, dict):
+    assessment_id, digest = assessment_of(row), detail_of(row).get("bundle_sha256")
+    if assessment_id is None or not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         return None
-    assessment_id, digest = detail.get("assessment_id"), detail.get("bundle_sha256")
-    if not (isinstance(assessment_id, str) and assessment_id.isalnum() and isinstance(digest, str)):
-        return None
-    return (assessment_id, digest) if _DIGEST.fullmatch(digest) else None
+    return assessment_id, digest

@@ -41,3 +41,18 @@ def percent(share: float) -> str:
     """A share (0 to 1) as a percentage for SVG and CSS: `12.5%`."""
     text = f"{100 * share:.3f}".rstrip("0").rstrip(".")
     return f"{text}%"
+
+
+def figure_or_dash(value: float | None, form: str) -> str:
+    """A number in a form, or `-`."""
+    return "-" if value is None else f"{value:{form}}"
+
+
+def span(low: float | None, high: float | None, form: str = ".1f") -> str:
+    """An interval, `1.0 to 2.5`, or `-`."""
+    return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"
+
+
+def count(value: int | None) -> str:
+    """`3,400`; a dash for None."""
+    return NONE if value is None else f"{value:,}"

@@ -65,12 +65,10 @@ def rows_in(path: Path, *, tables: bool = True) -> Iterator[ResultRow]:
         raise UsageError(f"{path}: the compressed data is damaged: {error}") from error
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except ValidationError as error:
-        _refuse_trace(path)
-        raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
     except ValueError as error:
         _refuse_trace(path)
-        raise UsageError(f"{path}: not a results file of Concord: {shortened(str(error), 300)}") from error
+        why = reasons(error) if isinstance(error, ValidationError) else str(error)
+        raise UsageError(f"{path}: not a results file of Concord: {shortened(why, 300)}") from error
     refuse_copies(path, seen)
 
 

@@ -1,10 +1,9 @@
 """The terminal's output: log lines, a spinner, a progress bar, and the layout of texts and tables."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from time import monotonic
-from types import TracebackType
 from typing import Final, Self
 
 from rich.console import Console, RenderableType
@@ -43,9 +42,7 @@ class ProgressLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.clear_status()
 
     def log(self, text: str, style: str = "") -> None:
@@ -107,9 +104,7 @@ class ReadingProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._progress.live.is_started:
             self._progress.stop()
 
@@ -143,6 +138,9 @@ def plain_lines(text: str, style: str = "") -> Text:
     return Text("\n".join(map(printable, text.split("\n"))), style)
 
 
-def plain_table(*columns: Column | str) -> Table:
+def plain_table(*columns: Column | str, rows: Iterable[Iterable[RenderableType | None]] = ()) -> Table:
     """A table without borders, with a header if it has named columns."""
-    return Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))
+    table = Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -12,9 +12,10 @@ from pydantic import SecretStr
 
 from concord.assessment.result_row import ResultsDocument
 from concord.assessment.suite_tasks import secret_file
-from concord_cli.check.command import CheckArguments, check
+from concord_cli.check.command import check
 from concord_cli.check.pairs import Slot, played_in
 from concord_cli.check.team import AssessedTeam, config_of, tasks_of
+from concord_cli.commands.arguments import CheckArguments
 from concord_cli.results_file import write_results
 from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario
 from concord_cli.terminal import ProgressLog

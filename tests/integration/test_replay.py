@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.bundle import bundle_file
-from concord_cli.replay.command import ReplayArguments, replay
+from concord_cli.commands.arguments import ReplayArguments
+from concord_cli.replay.command import replay
 from concord_suites import FAMILIES
 from concord_suites.player import Habit, reply
 from tests.kit.serving import served_agent
@@ -38,7 +39,7 @@ async def replayed(
         row = await services.row({"agent": agent}, **TEAM | config)
         bundle = bundle_file(services.output, row["detail"]["assessment_id"])
         capsys.readouterr()
-        await replay(ReplayArguments(bundle, {"agent": agent}, causes=True, as_json=True))
+        await replay(ReplayArguments(bundle, [f"agent={agent}"], causes=True, as_json=True))
     return row["detail"]["trials"][0], json.loads(capsys.readouterr().out)
 
 

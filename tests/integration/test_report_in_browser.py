@@ -11,7 +11,8 @@ from typing import Literal
 import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
-from concord_cli.report.command import ReportArguments, report
+from concord_cli.commands.arguments import ReportArguments
+from concord_cli.report.command import report
 from concord_cli.report.index import write_index
 from concord_cli.report.renderer import render
 from tests.kit.browser import CHROMIUM, Browser, Tab, browser

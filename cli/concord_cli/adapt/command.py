@@ -6,7 +6,6 @@ import signal
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 import httpx
@@ -17,24 +16,13 @@ from concord.trust.urls import is_loopback
 from concord_cli.adapt.connection import answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import LOOKUP_S, Trials
+from concord_cli.commands.arguments import AdaptArguments
 from concord_cli.errors import UsageError
 from concord_gateway.proxy.upstream import Upstream
 
 _PROXY_VARIABLES: Final = ("HTTP_PROXY", "http_proxy")
 _EXCEPTIONS: Final = ("NO_PROXY", "no_proxy")
 """Emptied, so that the agent uses the proxy for peers on the same machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class AdaptArguments:
-    """The arguments of the command. `agent`: the agent's URL; None: its command gets an address."""
-
-    role: str
-    command: Sequence[str]
-    host: str
-    port: int
-    card_url: str | None
-    agent: str | None
 
 
 async def adapt(arguments: AdaptArguments) -> int:

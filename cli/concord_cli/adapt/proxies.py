@@ -4,7 +4,6 @@ import asyncio
 import re
 import secrets
 from base64 import b64encode
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -12,10 +11,10 @@ from urllib.parse import quote, urlsplit
 from concord.wire.assignment import TRACEPARENT_KEY
 from concord_cli.adapt.connection import HttpConnection, HttpRequest
 from concord_cli.adapt.trials import Trials, without_query
+from concord_cli.isolation.relay import joined
 from concord_gateway.proxy.upstream import Upstream
 
 _CARD: Final = re.compile(r"/\.well-known/agent(-card)?\.json(\?.*)?$")
-_PIECE: Final = 64 * 1024
 _CONNECT_S: Final = 10.0
 
 
@@ -80,22 +79,11 @@ async def _tunnel(connection: HttpConnection, target: str) -> None:
     host, _, port = target.rpartition(":")
     try:
         async with asyncio.timeout(_CONNECT_S):
-            reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+            there = await asyncio.open_connection(host.strip("[]"), int(port))
     except (OSError, ValueError, TimeoutError):
         await connection.reply(502, "the host cannot be reached")
         return
     connection.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-    try:
-        await asyncio.gather(_pass(connection.reader, writer), _pass(reader, connection.writer))
-    finally:
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-
-
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while piece := await reader.read(_PIECE):
-            writer.write(piece)
-            await writer.drain()
-        writer.write_eof()
+    opened = asyncio.get_running_loop().create_future()
+    opened.set_result(there)
+    await joined((connection.reader, connection.writer), opened)

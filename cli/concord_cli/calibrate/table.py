@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from concord.assessment.result_row import Figure, ResultRow
 from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import Estimate
-from concord_cli.number_text import NONE
+from concord_cli.number_text import NONE, count
 
 
 class _Record(BaseModel):
@@ -119,14 +119,14 @@ def _cells(entry: Entry) -> Sequence[str]:
     return [
         shown + "".join(_remarks(entry)),
         entry.manifest or "not a manifest",
-        _count(entry.trials),
+        count(entry.trials),
         _interval(entry.score, 1),
         _interval(entry.information, 2),
         _interval(entry.economy, 2),
         _interval(entry.solo, 2),
         _interval(entry.silent, 2),
-        _count(entry.model_calls),
-        _count(entry.tokens),
+        count(entry.model_calls),
+        count(entry.tokens),
         NONE if entry.money is None else f"{entry.money:.4g} {entry.currency}",
     ]
 
@@ -136,10 +136,6 @@ def _remarks(entry: Entry) -> Iterator[str]:
         yield ", incomplete"
     if entry.failed_trials:
         yield f", failed in {entry.failed_trials} trials"
-
-
-def _count(count: int | None) -> str:
-    return NONE if count is None else f"{count:,}"
 
 
 def _interval(interval: Estimate | None, digits: int) -> str:

@@ -19,6 +19,7 @@ from concord_cli.check.gate import CheckResult, Gate, result_of, result_of_finis
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
+from concord_cli.commands.arguments import CheckArguments
 from concord_cli.compare.comparison import compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
@@ -34,28 +35,6 @@ RESULTS_SUFFIXES: Final = frozenset({".json", ".jsonl", ".gz"})
 
 MAX_RUNS: Final = 100
 """Runs of each task that an assessment can plan."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckArguments:
-    """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles.
-
-    `scenario`: of the new version, or its results file or recordings. `as_json`: print the verdict as JSON, too.
-    `expect`: a file with the expected answers of recordings.
-    """
-
-    scenario: Path
-    baseline: Path | None
-    against: Path | None
-    margin: float
-    least_score: float | None
-    most_pairs: int
-    output: Path
-    report: Path | None
-    junit: Path | None
-    markdown: Path | None
-    as_json: bool = False
-    expect: Path | None = None
 
 
 async def check(arguments: CheckArguments, open_team: OpenTeam, progress: ProgressLog) -> int:

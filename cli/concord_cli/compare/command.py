@@ -17,6 +17,7 @@ from concord_cli.compare.teams import read_teams
 from concord_cli.display_text import counted
 from concord_cli.errors import UsageError
 from concord_cli.evaluate.inputs import read_expected
+from concord_cli.number_text import figure_or_dash, span
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.terminal import output_console, plain_lines, plain_table
 from concord_evaluator.statistics import fewest_tasks
@@ -106,32 +107,16 @@ def _differences(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _teams(teams: Sequence[TeamLine], level: float) -> Table:
-    table = plain_table(
-        "team",
-        "rank",
-        "score",
-        f"{level:.0%}",
-        *_beside(teams),
-        "passed",
-        "tasks",
-        "trials",
-        "confidence",
-        "latency ms",
-    )
-    for team in teams:
-        table.add_row(
-            plain_lines(team.name),
-            _rank(team),
-            f"{team.score:.1f}",
-            _span(team.score_low, team.score_high),
-            *(_figure(getattr(team, name), name) for name in _beside(teams)),
-            _passed(team),
-            str(team.tasks),
-            str(team.trials),
-            team.confidence,
-            "-" if team.latency_avg_ms is None else f"{team.latency_avg_ms:.0f}",
-        )
-    return table
+    heads = "team", "rank", "score", f"{level:.0%}", *_beside(teams), "passed", "tasks", "trials", "confidence"
+    return plain_table(*heads, "latency ms", rows=(_team(team, _beside(teams)) for team in teams))
+
+
+def _team(team: TeamLine, beside: Sequence[str]) -> Iterator[RenderableType]:
+    yield plain_lines(team.name)
+    yield from (_rank(team), f"{team.score:.1f}", span(team.score_low, team.score_high))
+    yield from (_figure(getattr(team, name), name) for name in beside)
+    yield from (f"{team.passed} of {team.trials}", str(team.tasks), str(team.trials), team.confidence)
+    yield figure_or_dash(team.latency_avg_ms, ".0f")
 
 
 def _beside(teams: Sequence[TeamLine]) -> list[str]:
@@ -145,12 +130,10 @@ def _figure(figure: Estimate | None, name: str) -> str:
     if figure is None:
         return "-"
     scale, form = (100, "+.0f") if name == "lift" else (1, ".2f")
-    interval = (
-        ""
-        if figure.low is None or figure.high is None
-        else (f" [{scale * figure.low:{form}}, {scale * figure.high:{form}}]")
-    )
-    return f"{scale * figure.value:{form}}{interval}"
+    value = f"{scale * figure.value:{form}}"
+    if figure.low is None or figure.high is None:
+        return value
+    return f"{value} [{scale * figure.low:{form}}, {scale * figure.high:{form}}]"
 
 
 def _rank(team: TeamLine) -> str:
@@ -159,24 +142,15 @@ def _rank(team: TeamLine) -> str:
     return f"{team.rank_best}" if team.rank_best == team.rank_worst else f"{team.rank_best}-{team.rank_worst}"
 
 
-def _passed(team: TeamLine) -> str:
-    return f"{team.passed} of {team.trials}"
-
-
 def _pairs(pairs: list[PairLine]) -> Table:
-    table = plain_table("first", "second", "second - first", "interval", "detectable", "tasks", "trials", "")
-    for pair in pairs:
-        table.add_row(
-            plain_lines(pair.first),
-            plain_lines(pair.second),
-            "-" if pair.difference is None else f"{pair.difference:+.1f}",
-            _span(pair.difference_low, pair.difference_high, "+.1f"),
-            "-" if pair.detectable is None else f"{pair.detectable:.1f}",
-            str(pair.shared_tasks),
-            str(pair.paired_trials),
-            _verdict(pair),
-        )
-    return table
+    heads = "first", "second", "second - first", "interval", "detectable", "tasks", "trials", ""
+    return plain_table(*heads, rows=map(_pair, pairs))
+
+
+def _pair(pair: PairLine) -> Iterator[RenderableType]:
+    yield from (plain_lines(pair.first), plain_lines(pair.second), figure_or_dash(pair.difference, "+.1f"))
+    yield from (span(pair.difference_low, pair.difference_high, "+.1f"), figure_or_dash(pair.detectable, ".1f"))
+    yield from (str(pair.shared_tasks), str(pair.paired_trials), _verdict(pair))
 
 
 def _power(pairs: list[PairLine]) -> Iterator[Text]:
@@ -214,11 +188,18 @@ def _change(change: VersionChange) -> Iterator[RenderableType]:
     """The tasks that differ, the causes that came and went, and what trials took."""
     if tasks := [task for task in change.tasks if task.difference]:
         yield Text("\nTasks whose scores differ", style="bold")
-        table = plain_table("task", "first", "second", "difference", "pairs")
-        for task in tasks[:MAX_TASKS]:
-            scores = (f"{task.old:.1f}", f"{task.new:.1f}", f"{task.difference:+.1f}")
-            table.add_row(plain_lines(task.task), *scores, str(task.pairs) if task.pairs else "by mean")
-        yield table
+        scores = (
+            (
+                f"{task.old:.1f}",
+                f"{task.new:.1f}",
+                f"{task.difference:+.1f}",
+                str(task.pairs) if task.pairs else "by mean",
+            )
+            for task in tasks[:MAX_TASKS]
+        )
+        names = (plain_lines(task.task) for task in tasks)
+        heads = "task", "first", "second", "difference", "pairs"
+        yield plain_table(*heads, rows=((name, *shown) for name, shown in zip(names, scores, strict=False)))
         if len(tasks) > MAX_TASKS:
             yield Text(f"and {len(tasks) - MAX_TASKS} more")
     for heading, causes in came_and_went(change.causes):
@@ -233,7 +214,3 @@ def _warnings(warnings: list[str]) -> Iterator[RenderableType]:
     if warnings:
         yield Text("\nWarnings", style="bold")
         yield from (plain_lines(f"  {warning}") for warning in warnings)
-
-
-def _span(low: float | None, high: float | None, form: str = ".1f") -> str:
-    return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"

@@ -17,6 +17,7 @@ from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import read_config, traces_in
 from concord_cli.input_files import content_of, reasons
 from concord_cli.judge.rejudge import make_judge
+from concord_cli.number_text import figure_or_dash, span
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.terminal import delayed_spinner, output_console, plain_table, plain_text
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
@@ -213,16 +214,17 @@ def _figure(rate: Rate) -> Figure:
 
 def calibration_of(calibration: Calibration) -> RenderableType:
     """The figures, and each trace on which judge and label differ or the judge is undecided."""
-    table = plain_table("", "value", "95 %", "")
-    kappa = calibration.kappa
-    for name, figure, of in (
+    rates = (
         ("accuracy", calibration.accuracy, "traces"),
         ("false passes", calibration.false_pass, "labelled fail"),
         ("false fails", calibration.false_fail, "labelled pass"),
-    ):
-        table.add_row(name, *_shown(figure), f"{figure.count} of {figure.n} {of}")
-    span = _span(calibration.kappa_low, calibration.kappa_high)
-    table.add_row("Cohen's kappa", "undefined" if kappa is None else f"{kappa:.2f}", span, "")
+    )
+    kappa = _of_value(calibration.kappa, calibration.kappa_low, calibration.kappa_high)
+    rows = [
+        (name, *_of_value(each.value, each.low, each.high), f"{each.count} of {each.n} {of}")
+        for name, each, of in rates
+    ]
+    table = plain_table("", "value", "95 %", "", rows=[*rows, ("Cohen's kappa", *kappa, "")])
     shown: list[RenderableType] = [table]
     if notable := [each for each in calibration.traces if each.judged != each.label]:
         shown += [Text("\nDifferences from the labels", style="bold"), _differences(notable)]
@@ -230,22 +232,15 @@ def calibration_of(calibration: Calibration) -> RenderableType:
 
 
 def _differences(traces: list[JudgedTrace]) -> Table:
-    table = plain_table("line", "trace", "label", "judged", "points", "")
-    for each in traces:
-        table.add_row(
-            str(each.line),
-            plain_text(each.trace_id),
-            each.label,
-            each.judged or "-",
-            "-" if each.points is None else f"{each.points:.2f}",
-            plain_text(each.reason or ""),
+    rows = (
+        (
+            *(str(each.line), plain_text(each.trace_id), each.label, each.judged or "-"),
+            *(figure_or_dash(each.points, ".2f"), plain_text(each.reason or "")),
         )
-    return table
+        for each in traces
+    )
+    return plain_table("line", "trace", "label", "judged", "points", "", rows=rows)
 
 
-def _shown(figure: Figure) -> tuple[str, str]:
-    return "undefined" if figure.value is None else f"{figure.value:.2f}", _span(figure.low, figure.high)
-
-
-def _span(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+def _of_value(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    return "undefined" if value is None else f"{value:.2f}", span(low, high, ".2f")

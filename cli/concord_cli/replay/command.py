@@ -4,12 +4,12 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from rich.console import Console
 
 from concord.agent.messenger import Messenger
 from concord.bundle import BundleError, contents_of, read_bundle
+from concord_cli.commands.arguments import ReplayArguments
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.replay.edits import OWN_ANSWER, edit_at, repairs
@@ -18,28 +18,15 @@ from concord_cli.replay.recorded import Recorded, recorded_trial
 from concord_cli.terminal import delayed_spinner
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayArguments:
-    """The arguments of the command. `agents`: the addresses of running participants, by name."""
-
-    bundle: Path
-    agents: Mapping[str, str]
-    trial: str | None = None
-    at: str | None = None
-    edit: str | None = None
-    causes: bool = False
-    pairs: int = 5
-    as_json: bool = False
-
-
 async def replay(arguments: ReplayArguments) -> None:
     """Replays a trial and prints what turns it. Raises UsageError, AssessmentError."""
     if arguments.causes == (arguments.at is not None) or (arguments.at is None) != (arguments.edit is None):
         raise UsageError("give --causes, or a message with --at and its other text with --edit")
+    agents = arguments.agents
     recorded = await asyncio.to_thread(_recorded, arguments)
     spinner = delayed_spinner(Console(stderr=True), f"Replaying {recorded.trial_id}")
     async with spinner, Messenger(lambda *_: None) as messenger:
-        found = await found_by(recorded, Agents(messenger, _urls(recorded, arguments.agents)), arguments)
+        found = await found_by(recorded, Agents(messenger, _urls(recorded, agents)), arguments)
     lines = json.dumps([asdict(each) | {"turned": each.turn.turned} for each in found], indent=1)
     print(lines if arguments.as_json else printable_text(recorded, found))  # noqa: T201 - the command's answer
 

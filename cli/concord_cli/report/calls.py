@@ -8,7 +8,7 @@ from concord.assessment.results import CallRecord, TrialRecord
 from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, duration
-from concord_cli.row_view.table import Cell, Column, Table, table_of
+from concord_cli.row_view.table import Cell, Column, Table, number_columns, table_of
 
 MAX_CALLS: Final = 5000
 """Limit of the calls on one page, so that a browser opens it fast. Each trial can have a page of its own."""
@@ -82,14 +82,9 @@ def table_of_calls(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Ta
     """The calls of one trial as a table."""
     named = {call.step_id: name for call, name in zip(reversed(calls), reversed(names), strict=True)}
     columns = [
-        Column("Call", "number"),
-        Column("Caller"),
-        Column("Callee"),
-        Column("Start", "number", optional=True),
-        Column("Duration", "number", optional=True),
-        Column("Within", "number"),
-        Column("Provenance"),
-        Column("Remarks"),
+        *(*number_columns("Call"), Column("Caller"), Column("Callee")),
+        *(*number_columns("Start", "Duration", optional=True), *number_columns("Within")),
+        *(Column("Provenance"), Column("Remarks")),
     ]
     rows = (_row(call, name, named.get(call.parent_step_id or "")) for call, name in zip(calls, names, strict=True))
     return table_of("Calls of this trial", columns, rows)

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -14,6 +12,7 @@ import typer
 from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
 from concord.rows import COMPRESSED, lines_of
+from concord_cli.commands.arguments import ReportArguments
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.report.renderer import render, render_document
@@ -22,18 +21,6 @@ from concord_cli.row_view.metrics import installed_definitions
 from concord_cli.row_view.scope import scope_of
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class ReportArguments:
-    """The arguments of the command. `by`: a division; None for all. `at`: the time at which `date` divides."""
-
-    results: Path
-    output: Path | None = None
-    trial_id: str | None = None
-    assessment_id: str | None = None
-    by: str | None = None
-    at: datetime | None = None
 
 
 def report(arguments: ReportArguments) -> Path:

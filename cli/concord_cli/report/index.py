@@ -22,7 +22,7 @@ from concord_cli.report.renderer import render_document
 from concord_cli.results_file import rows_in
 from concord_cli.row_view.head import Head, date_text, head_of
 from concord_cli.row_view.scope import scope_of
-from concord_cli.row_view.table import Cell, Column, table_of
+from concord_cli.row_view.table import Cell, Column, number_columns, table_of
 
 INDEX: Final = "index.html"
 
@@ -41,15 +41,9 @@ FEWEST: Final = 2
 """One run has nothing to be compared with."""
 
 _COLUMNS: Final = (
-    Column("Date"),
-    Column("Run", "head"),
-    Column("Team"),
-    Column("Tasks"),
-    Column("Score", "number"),
-    Column("0 to 100, with its 95 % interval", "scale"),
-    Column("Verdict"),
-    Column("What cost most"),
-    Column("Time", "number"),
+    *(Column("Date"), Column("Run", "head"), Column("Team"), Column("Tasks"), Column("Score", "number")),
+    *(Column("0 to 100, with its 95 % interval", "scale"), Column("Verdict"), Column("What cost most")),
+    *number_columns("Time"),
 )
 
 
@@ -76,19 +70,6 @@ def write_index(folder: Path, output: Path | None) -> tuple[Path, list[str]]:
     prepare_folder(path)
     write_text(path, page)
     return path, list(found.unreadable)
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A row, and the path of its file relative to the folder."""
-
-    file: Path
-    row: ResultRow
-
-    @property
-    def started_at(self) -> datetime | None:
-        """When the assessment was planned, or the recorded trace began."""
-        return self.row.detail.started_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +113,7 @@ def find_runs(folder: Path, index_folder: Path) -> Runs:
     for file in _results_files(folder):
         try:
             rows = rows_in(folder / file, tables=False)
-            of_file = {_identity(row): shown(Run(file, row), folder, index_folder) for row in rows}
+            of_file = {_identity(row): shown(file, row, folder, index_folder) for row in rows}
         except UsageError as error:
             unreadable.append(on_one_line(str(error)))
             continue
@@ -150,31 +131,30 @@ def _identity(row: ResultRow) -> tuple[str, bytes]:
     return row.detail.assessment_id, sha256(row.model_dump_json().encode()).digest()
 
 
-def shown(run: Run, folder: Path, index_folder: Path) -> Shown:
-    """What an index in `index_folder` shows of a run in `folder`."""
-    cost = run.row.detail.cost
+def shown(file: Path, row: ResultRow, folder: Path, index_folder: Path) -> Shown:
+    """What an index in `index_folder` shows of a row of a file in `folder`."""
+    cost = row.detail.cost
     told = None if cost is None or cost.per_trial is None or cost.currency is None else (cost.per_trial, cost.currency)
     return Shown(
-        file=run.file,
-        started_at=run.started_at,
-        line=line_of(run, folder, index_folder),
-        parts=comparable(run),
-        score=run.row.score,
-        max_score=run.row.max_score,
+        file=file,
+        started_at=row.detail.started_at,
+        line=line_of(file, row, folder, index_folder),
+        parts=comparable(file, row),
+        score=row.score,
+        max_score=row.max_score,
         cost=told,
     )
 
 
-def line_of(run: Run, folder: Path, index_folder: Path) -> tuple[Cell, ...]:
-    """The line of a run in `folder`, for an index in `index_folder`: a link to its report, if there is one."""
-    row, detail = run.row, run.row.detail
-    head, page = head_of(scope_of(row)), folder / run.file.with_suffix(".html")
-    name, verdict = _name_of(run), detail.verdict
+def line_of(file: Path, row: ResultRow, folder: Path, index_folder: Path) -> tuple[Cell, ...]:
+    """The line of a row of a file, for an index in `index_folder`: with a link to its report, if there is one."""
+    head, page = head_of(scope_of(row)), folder / file.with_suffix(".html")
+    name, verdict = _name_of(file, row), row.detail.verdict
     report = ((name, quote(os.path.relpath(page, index_folder))),) if page.is_file() else ()
     passed = "" if verdict is None else f"{verdict.trials_passed:,} of {verdict.trials:,}"
     return (
         Cell(head.date or "undated", kind="date"),
-        Cell("" if report else name, on_one_line(detail.assessment_id)[:8], links=report),
+        Cell("" if report else name, on_one_line(row.detail.assessment_id)[:8], links=report),
         Cell(head.team),
         Cell(head.tasks),
         Cell(head.score or "no score"),
@@ -197,14 +177,14 @@ def _scale(row: ResultRow, head: Head) -> Cell:
     return Cell("", aside=head.interval or "", bars=tuple(bars), about=label)
 
 
-def comparable(run: Run) -> Mapping[str, object]:
-    """The parts of a run that the page compares, as JSON."""
-    row, detail = run.row, run.row.detail
+def comparable(file: Path, row: ResultRow) -> Mapping[str, object]:
+    """The parts of a row that the page compares, as JSON."""
+    detail = row.detail
     parts = {part.id: part.value for part in detail.scoring.sub_scores}
     return {
-        "name": _name_of(run),
-        "file": run.file.as_posix(),
-        "date": date_text(run.started_at) or "undated",
+        "name": _name_of(file, row),
+        "file": file.as_posix(),
+        "date": date_text(detail.started_at) or "undated",
         "kind": _kind_of(detail.scoring),
         "score": row.score,
         "figures": [
@@ -234,10 +214,10 @@ def _value(figure: Figure | None) -> float | None:
     return None if figure is None else figure.value
 
 
-def _name_of(run: Run) -> str:
+def _name_of(file: Path, row: ResultRow) -> str:
     """The file's path, and the assessment in a file of several rows."""
-    name = run.file.as_posix()
-    return on_one_line(f"{name}: {run.row.detail.assessment_id}" if run.file.suffix == ".jsonl" else name)
+    name = file.as_posix()
+    return on_one_line(f"{name}: {row.detail.assessment_id}" if file.suffix == ".jsonl" else name)
 
 
 def _kind_of(scoring: Scoring) -> str:

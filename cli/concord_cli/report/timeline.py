@@ -6,7 +6,7 @@ Horizontal places are shares of the width, so that the drawing fits any screen; 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final, Literal, Self
 
@@ -144,20 +144,16 @@ def gutter_of(names: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """A call with a known start; times in milliseconds. `end` equals `start` if the duration is unknown."""
+    """A call with a known start; times in milliseconds. `end` equals `start` if the duration is unknown.
+
+    `row`: its row within its callee's lane.
+    """
 
     record: CallRecord
     name: CallName
     start: float
     end: float
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A call and its row within its callee's lane."""
-
-    call: TimedCall
-    row: int
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +198,14 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class _Geometry:
-    """The lanes by agent, the calls' slots, and the time scale."""
+    """The lanes by agent, the calls in their rows, and the time scale."""
 
     lanes: Mapping[str, Lane]
-    slots: Sequence[Slot]
+    calls: Sequence[TimedCall]
     scale: Scale
 
-    def top(self, slot: Slot) -> float:
-        return self.lanes[slot.call.record.callee].top + _PAD + slot.row * _ROW
+    def top(self, call: TimedCall) -> float:
+        return self.lanes[call.record.callee].top + _PAD + call.row * _ROW
 
 
 def draw(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Timeline | None:
@@ -218,20 +214,20 @@ def draw(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Timeline | N
     if not with_times:
         return None
     agents, scale = _agents(with_times), Scale.over(with_times)
-    slots, rows = _stacked(with_times, agents, scale.shortest)
-    geometry = _Geometry(_lanes(agents, rows), slots, scale)
-    pointed = [slot for slot in slots if len(slots) <= MAX_ARROWS or _is_notable(slot.call.record)]
+    placed, rows = _stacked(with_times, agents, scale.shortest)
+    geometry = _Geometry(_lanes(agents, rows), placed, scale)
+    pointed = [call for call in placed if len(placed) <= MAX_ARROWS or _is_notable(call.record)]
     lanes = tuple(geometry.lanes.values())
     return Timeline(
         height=lanes[-1].bottom,
         gutter=gutter_of(lane.name for lane in lanes),
         lanes=lanes,
-        bars=tuple(_bar(slot, geometry) for slot in slots),
+        bars=tuple(_bar(call, geometry) for call in placed),
         arrows=tuple(_arrows(pointed, geometry)),
         ticks=tuple(scale.ticks()),
-        arrows_chosen=len(pointed) < len(slots),
+        arrows_chosen=len(pointed) < len(placed),
         untimed=len(calls) - len(with_times),
-        beyond=len(with_times) - len(slots),
+        beyond=len(with_times) - len(placed),
     )
 
 
@@ -248,14 +244,14 @@ def _lanes(agents: Sequence[str], rows: Sequence[int]) -> dict[str, Lane]:
     }
 
 
-def _bar(slot: Slot, geometry: _Geometry) -> Bar:
-    call, record = slot.call, slot.call.record
+def _bar(call: TimedCall, geometry: _Geometry) -> Bar:
+    record = call.record
     return Bar(
         name=call.name,
         x=geometry.scale.at(call.start),
         end=geometry.scale.at(call.end),
         width=geometry.scale.width(call.end - call.start),
-        y=geometry.top(slot),
+        y=geometry.top(call),
         title=_title(record, call.name),
         critical=record.on_critical_path,
         failed=record.error is not None,
@@ -271,22 +267,22 @@ def _title(call: CallRecord, name: CallName) -> str:
     return ", ".join(parts)
 
 
-def _arrows(pointed: Sequence[Slot], geometry: _Geometry) -> Iterator[Arrow]:
+def _arrows(pointed: Sequence[TimedCall], geometry: _Geometry) -> Iterator[Arrow]:
     """An arrow for each call, from its parent's bar or else its caller's lane; none for calls within a lane."""
-    slots = {slot.call.record.step_id: slot for slot in geometry.slots}
-    for slot in pointed:
-        record, top = slot.call.record, geometry.top(slot)
+    by_step = {call.record.step_id: call for call in geometry.calls}
+    for call in pointed:
+        record, top = call.record, geometry.top(call)
         lane = geometry.lanes.get(record.caller)
         if lane is None or record.caller == record.callee:
             continue
-        parent = slots.get(record.parent_step_id or "")
+        parent = by_step.get(record.parent_step_id or "")
         down = lane.top < top
         start = lane.middle
-        if parent is not None and parent.call.record.callee == record.caller:
+        if parent is not None and parent.record.callee == record.caller:
             start = geometry.top(parent) + (BAR if down else 0)
         yield Arrow(
-            name=slot.call.name,
-            x=geometry.scale.at(slot.call.start),
+            name=call.name,
+            x=geometry.scale.at(call.start),
             start=start,
             end=top if down else top + BAR,
             critical=record.on_critical_path,
@@ -317,19 +313,20 @@ def _ends(call: TimedCall) -> Iterator[str]:
     yield call.record.callee
 
 
-def _stacked(calls: Sequence[TimedCall], lanes: Sequence[str], shortest: float) -> tuple[list[Slot], list[int]]:
-    """Each call's slot, and the number of rows of each lane (at least one). A call occupies at least `shortest` ms.
+def _stacked(calls: Sequence[TimedCall], lanes: Sequence[str], shortest: float) -> tuple[list[TimedCall], list[int]]:
+    """Each call in its row, and the number of rows of each lane (at least one). A call occupies at least `shortest` ms.
 
     A call takes the first row of its callee's lane that is free at its start.
     """
     number = {agent: lane for lane, agent in enumerate(lanes)}
     free_from: list[list[float]] = [[] for _ in lanes]
-    slots = []
+    placed = []
     for call in sorted(calls, key=lambda call: (call.start, -call.end)):
         lane = number.get(call.record.callee)
         if lane is not None:
-            slots.append(Slot(call, _take_row(free_from[lane], call.start, max(call.end, call.start + shortest))))
-    return slots, [max(1, len(rows)) for rows in free_from]
+            row = _take_row(free_from[lane], call.start, max(call.end, call.start + shortest))
+            placed.append(replace(call, row=row))
+    return placed, [max(1, len(rows)) for rows in free_from]
 
 
 def _take_row(free_from: list[float], start: float, end: float) -> int:

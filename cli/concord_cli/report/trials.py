@@ -18,7 +18,7 @@ from concord_cli.report.work import ObservedView, WorkView, failures_in, observe
 from concord_cli.row_view.head import claimed_text
 from concord_cli.row_view.scope import Scope
 from concord_cli.row_view.score import CONTROLS, JUDGED_BY, grading_source_text
-from concord_cli.row_view.table import Cell, Column, Table, table_of
+from concord_cli.row_view.table import Cell, Column, Table, number_columns, table_of
 
 LONG_ANSWER: Final = 600
 """A longer answer (characters) is folded."""
@@ -114,14 +114,8 @@ def _in_full(trials: Mapping[int, TrialRecord], opened: int) -> dict[int, TrialR
 
 def _table(trials: Mapping[int, TrialRecord], in_full: Mapping[int, TrialRecord]) -> Table:
     columns = [
-        Column("Trial", "number"),
-        Column("Verdict"),
-        Column("Outcome"),
-        Column("Score", "number"),
-        Column("Task"),
-        Column("Run", "number", optional=True),
-        Column("Time", "number"),
-        Column("Id", "id"),
+        *(*number_columns("Trial"), Column("Verdict"), Column("Outcome"), *number_columns("Score"), Column("Task")),
+        *(*number_columns("Run", optional=True), *number_columns("Time"), Column("Id", "id")),
     ]
     repeated = len({trial.run for trial in trials.values()}) > 1
     rows = []

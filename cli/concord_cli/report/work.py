@@ -13,10 +13,10 @@ from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord.assessment.verdict import WITHOUT_FACTS
 from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import counted, named, on_one_line, visible
-from concord_cli.number_text import NONE, duration
+from concord_cli.number_text import NONE, count, duration
 from concord_cli.report.calls import ASSESSOR, CallName
 from concord_cli.row_view.recorded import failure_text
-from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
+from concord_cli.row_view.table import Cell, Column, Table, not_listed, number_columns, table_of
 
 LONG: Final = 400
 """A longer text (characters) is folded."""
@@ -229,8 +229,8 @@ def _text(label: str, text: str) -> tuple[str, str, bool]:
 
 
 def _uses(uses: Iterable[RecordedUse]) -> Table:
-    columns = [Column("Agent"), Column("Tool or model"), Column("Kind")]
-    numbers = "Calls", "Failed", "Repeated", "Tokens", "Time"
+    columns = Column("Agent"), Column("Tool or model"), Column("Kind")
+    numbers = number_columns("Calls", "Failed", "Repeated", "Tokens", "Time")
     rows = (
         (
             on_one_line(use.agent),
@@ -238,14 +238,10 @@ def _uses(uses: Iterable[RecordedUse]) -> Table:
             use.kind,
             str(use.calls),
             Cell(str(use.failed), kind="bad" if use.failed else ""),
-            _count(use.repeated),
-            _count(use.tokens),
+            count(use.repeated),
+            count(use.tokens),
             duration(use.time_ms),
         )
         for use in uses
     )
-    return table_of("Uses of tools and models", [*columns, *(Column(each, "number") for each in numbers)], rows)
-
-
-def _count(known: int | None) -> str:
-    return NONE if known is None else f"{known:,}"
+    return table_of("Uses of tools and models", [*columns, *numbers], rows)

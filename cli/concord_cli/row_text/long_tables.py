@@ -82,9 +82,8 @@ def as_rich(table: Table) -> RichTable:
     words = [[cell.words for cell in row] for row in table.rows[:MAX_ROWS]]
     drawn = [any(row[i] for row in words) for i in range(len(table.columns))]
     heads = [each.title.lower() for each, shown in zip(table.columns, drawn, strict=True) if shown]
-    rich = plain_table(*heads)
-    for row in words:
-        rich.add_row(*(plain_text(text) for text, shown in zip(row, drawn, strict=True) if shown))
+    cells = ([plain_text(text) for text, shown in zip(row, drawn, strict=True) if shown] for row in words)
+    rich = plain_table(*heads, rows=cells)
     if len(table.rows) > MAX_ROWS:
         rich.add_row(f"and {len(table.rows) - MAX_ROWS} more")
     return rich
@@ -92,10 +91,9 @@ def as_rich(table: Table) -> RichTable:
 
 def points_table(dimensions: Sequence[DimensionView]) -> RichTable:
     """A line for each dimension, with its points as a bar."""
-    table = plain_table()
-    for each in dimensions[:MAX_DIMENSIONS]:
-        table.add_row(plain_text(each.name.lower()), Text(each.points, justify="right"), bar(each.share))
-    return table
+    shown = dimensions[:MAX_DIMENSIONS]
+    rows = ((plain_text(each.name.lower()), Text(each.points, justify="right"), bar(each.share)) for each in shown)
+    return plain_table(rows=rows)
 
 
 def bar(share: float) -> str:
@@ -120,10 +118,16 @@ def _table(table: Table) -> RichTable | None:
 def _controls(controls: Sequence[ControlView]) -> Table:
     """A line for each control: the team's outcome, the control's, and the gap with its interval."""
     heads = "Control", "Team", "Control", "Gap", "95 %", "Pairs"
-    figures = ((f"{each.team:.2f}", f"{each.control:.2f}", f"{each.gap:+.2f}") for each in controls)
     rows = (
-        (each.against, *shown, each.interval or NONE, str(each.pairs))
-        for each, shown in zip(controls, figures, strict=True)
+        (
+            each.against,
+            f"{each.team:.2f}",
+            f"{each.control:.2f}",
+            f"{each.gap:+.2f}",
+            each.interval or NONE,
+            f"{each.pairs}",
+        )
+        for each in controls
     )
     return table_of("Controls", list(map(Column, heads)), rows)
 

@@ -18,7 +18,7 @@ from concord.assessment.results import (
 from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import duration
-from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
+from concord_cli.row_view.table import Cell, Column, Table, not_listed, number_columns, table_of
 
 MAX_FLOWS: Final = 400
 """Limit of the table's rows: the flows with the most calls."""
@@ -67,18 +67,12 @@ def _ends(record: InteractionRecord) -> tuple[str, str]:
 
 
 def _flow(caller: str, callee: str, records: list[InteractionRecord]) -> Flow:
-    return Flow(
-        caller=caller,
-        callee=callee,
-        calls=sum(record.calls for record in records),
-        errors=sum(record.errors for record in records),
-        retries=sum(record.retries for record in records),
-        observed=sum(record.observed for record in records),
-        corroborated=sum(record.corroborated for record in records),
-        reported=sum(record.reported for record in records),
-        latency_ms=_mean_latency(records),
-        known=_known(records),
-    )
+    counts = {name: sum(getattr(record, name) for record in records) for name in _COUNTS}
+    return Flow(caller, callee, **counts, latency_ms=_mean_latency(records), known=_known(records))
+
+
+_COUNTS: Final = "calls", "errors", "retries", "observed", "corroborated", "reported"
+"""What flows sum."""
 
 
 def _known(records: Iterable[InteractionRecord]) -> tuple[tuple[str, int], ...]:
@@ -102,14 +96,9 @@ def flow_table(flows: Sequence[Flow]) -> Table | None:
     strongest = sorted(flows, key=lambda flow: (-flow.calls, flow.caller, flow.callee))[:MAX_FLOWS]
     most = max(1, strongest[0].calls)
     columns = [
-        Column("Caller"),
-        Column("Callee"),
-        Column("Calls", "number"),
-        Column("Failed", "number", optional=True),
-        Column("Retries", "number", optional=True),
-        Column("Latency", "number"),
-        Column("Provenance"),
-        Column("Known by", optional=True),
+        *(Column("Caller"), Column("Callee"), *number_columns("Calls")),
+        *(*number_columns("Failed", "Retries", optional=True), *number_columns("Latency")),
+        *(Column("Provenance"), Column("Known by", optional=True)),
     ]
     rows = [
         (

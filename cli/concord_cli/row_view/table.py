@@ -23,6 +23,11 @@ class Column:
     about: str = ""
 
 
+def number_columns(*titles: str, optional: bool = False) -> list[Column]:
+    """Columns of numbers."""
+    return [Column(title, "number", optional=optional) for title in titles]
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell. Its texts may be anybody's: they are escaped where they are shown.

@@ -12,7 +12,7 @@ from concord.assessment.team_results import FlowRecord, TeamTaskRecord
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, figure
 from concord_cli.row_view.score import CONTROLS
-from concord_cli.row_view.table import Cell, Column, Table, table_of
+from concord_cli.row_view.table import Cell, Column, Table, number_columns, table_of
 
 MAX_REPEATING: Final = 3
 """Seats whose redundant messages are counted."""
@@ -88,13 +88,9 @@ def _tasks(by_task: Mapping[str, Sequence[tuple[TrialRecord, TeamTaskRecord]]]) 
     widest = max(1.0, *(sent / fewest for sent, _, fewest in means.values()))
     columns = [
         Column("Task", "head"),
-        Column("Outcome", "number"),
-        Column("Proven", "number"),
-        Column("Chance", "number"),
-        Column("Rounds", "number", optional=True),
-        Column("Messages", "number"),
-        Column("Fewest", "number"),
-        Column("Redundant", "number"),
+        *number_columns("Outcome", "Proven", "Chance"),
+        *number_columns("Rounds", optional=True),
+        *number_columns("Messages", "Fewest", "Redundant"),
         Column("In multiples of the fewest", "bar-column"),
     ]
     rows = [_task(task_id, of_task, *means[task_id], widest) for task_id, of_task in by_task.items()]

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any, BinaryIO, Final, Self, TypeVar
 
 from concord.guarded_process import CHILD_S, end_group, guarded, how_it_ended
@@ -209,9 +208,7 @@ class Supervisor:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         stopping, interrupted = asyncio.create_task(self._stop()), None
         while not stopping.done():
             try:

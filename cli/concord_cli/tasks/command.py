@@ -29,6 +29,7 @@ from concord.suite import (
     neighbours_in,
 )
 from concord.suite.draw import SECRET_BYTES
+from concord_cli.commands.arguments import Instance
 from concord_cli.errors import UsageError
 from concord_cli.input_files import json_of, reasons
 from concord_cli.results_file import read_rows
@@ -40,21 +41,6 @@ CHARACTERS_PER_TOKEN: Final = 4
 
 OVERHEAD_TOKENS: Final = 250
 """Tokens of a turn's text besides its brief, its question and its messages, and of a reply."""
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """Which task of a family: everything that it follows from."""
-
-    family: str
-    seats: int
-    difficulty: int
-    topology: str
-    names: str = "agent"
-    secret: str | None = None
-    task: str | None = None
-    run: int = 1
-    attempt: int = 1
 
 
 def families_table() -> None:
@@ -71,7 +57,7 @@ def families_table() -> None:
 def mean_chance(family: Family) -> float:
     """The mean chance of 20 tasks of usual difficulty for `DEFAULT_SEATS`, always the same tasks."""
     size, secret = max(DEFAULT_SEATS, family.seats[0]), "0" * 2 * SECRET_BYTES
-    tasks = (Instance(family.name, size, 2, Topology.COMPLETE, secret=secret, task=str(n)) for n in range(20))
+    tasks = (Instance(family.name, secret, str(n), seats=size) for n in range(20))
     return fmean(_generate(each).chance for each in tasks)
 
 
@@ -219,7 +205,7 @@ def _generate(instance: Instance, secret: str | None = None) -> SuiteTask:
 
 def _of_spec(task_id: str, family: FamilyTask, size: int) -> SuiteTask:
     topology = family.topology.value if isinstance(family.topology, Topology) else Topology.COMPLETE.value
-    return _generate(Instance(family.name, size, family.difficulty, topology, task=task_id))
+    return _generate(Instance(family.name, None, task_id, seats=size, difficulty=family.difficulty, topology=topology))
 
 
 def _family(name: str) -> Family:

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from concord.bundle import Bundle, BundleError, contents_of, read_bundle
 from concord.files import read_bounded
 from concord.json_text import json_decoder
 from concord.rows import MAX_RESULTS
+from concord_cli.bundle_download import assessment_of, detail_of
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.results_file import refuse_copies
@@ -110,7 +112,7 @@ def _document(results: Path) -> tuple[bytes, JsonValue, list[JsonValue]]:
     rows = document.get("results")
     if not isinstance(rows, list) or not rows:
         raise UsageError(f"{results}: not a results file: it has no `results`")
-    refuse_copies(results, [*filter(None, map(_assessment_of, rows))])
+    refuse_copies(results, [*filter(None, map(assessment_of, rows))])
     return content, document.get("participants"), rows
 
 
@@ -122,14 +124,15 @@ async def _check_row(
     found: Verification,
     advance: Callable[[str], None],
 ) -> None:
-    assessment_id = _assessment_of(row)
+    assessment_id = assessment_of(row)
     if not isinstance(row, dict) or assessment_id is None:
         found.faults.append(f"{place}: is not a row of Concord")
         return
     path = await asyncio.to_thread(_bundle_path, bundles, assessment_id)
     if path is None:
+        has_none = detail_of(row).get("bundle_sha256") is None
         without = "its assessment left no bundle (`detail.bundle_sha256` is null)"
-        found.faults.append(f"{place}: {without if _has_no_digest(row) else f'no {assessment_id}.zip in {bundles}'}")
+        found.faults.append(f"{place}: {without if has_none else f'no {assessment_id}.zip in {bundles}'}")
         return
     try:
         bundle = await asyncio.to_thread(read_bundle, path)
@@ -145,7 +148,9 @@ async def _check_row(
     stated, computed_again = listed(row), listed(expected)
     foreign = _other_metrics(stated, computed_again)
     found.plug_ins |= foreign
-    wrong = [*differences(_without(stated, foreign.keys()), _without(computed_again, foreign.keys()), place)]
+    for metrics in chain(*map(_metric_lists, (stated, computed_again))):  # which `listed` has copied
+        metrics[:] = [each for each in metrics if _id_of(each) not in foreign]
+    wrong = [*differences(stated, computed_again, place)]
     found.faults += [f"{each.path}: the row has {each.stated}, the bundle yields {each.computed}" for each in wrong]
     if wrong and (versions := _other_versions(contents.row_inputs.versions)):
         found.notes.append(f"the row was computed with {', '.join(versions)}")
@@ -157,7 +162,7 @@ async def _check_row(
 def _other_metrics(stated: JsonValue, computed: JsonValue) -> dict[str, str]:
     """The metrics of plug-ins that only one of two rows has, each with the reason."""
     built_in = {metric.id for metric in BUILT_IN_METRICS}
-    before, now = (set(_metric_ids(row)) for row in (stated, computed))
+    before, now = ({*map(_id_of, chain(*_metric_lists(row)))} - {""} for row in (stated, computed))
     gone = dict.fromkeys(before - now, "the row has it, and no package that is installed here computes it")
     new = dict.fromkeys(now - before, "a package that is installed here computes it, and the row was made without it")
     installed = set(METRICS.installed) if new else set()
@@ -165,40 +170,25 @@ def _other_metrics(stated: JsonValue, computed: JsonValue) -> dict[str, str]:
     return {each: reason for each, reason in {**gone, **known}.items() if each not in built_in}
 
 
-def _metric_ids(row: JsonValue) -> Iterator[str]:
-    if isinstance(row, list):
-        for each in row:
-            yield from _metric_ids(each)
+def _metric_lists(row: JsonValue) -> Iterator[list[JsonValue]]:
+    """The lists of metrics in a row, wherever they are."""
+    for each in row if isinstance(row, list) else ():
+        yield from _metric_lists(each)
     for key, value in row.items() if isinstance(row, dict) else ():
-        yield from _metric_ids(value)
-        for metric in value if key == "metrics" and isinstance(value, list) else ():
-            if isinstance(metric, dict) and isinstance(name := metric.get("id"), str):
-                yield name
+        if key == "metrics" and isinstance(value, list):
+            yield value
+        yield from _metric_lists(value)
 
 
-def _without(row: JsonValue, ids: Collection[str]) -> JsonValue:
-    """A row without the metrics of these ids, wherever they are listed."""
-    if not ids or not isinstance(row, dict | list):
-        return row
-    if isinstance(row, list):
-        return [_without(each, ids) for each in row]
-    return {
-        key: [each for each in value if not (isinstance(each, dict) and each.get("id") in ids)]
-        if key == "metrics" and isinstance(value, list)
-        else _without(value, ids)
-        for key, value in row.items()
-    }
+def _id_of(metric: JsonValue) -> str:
+    found = metric.get("id") if isinstance(metric, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _bundle_path(bundles: Path, assessment_id: str) -> Path | None:
     """The bundle of an assessment; None if it is not in the folder, or the path does not exist."""
     path = bundles / f"{assessment_id}.zip" if bundles.is_dir() else bundles
     return path if path.exists() else None
-
-
-def _has_no_digest(row: dict[str, JsonValue]) -> bool:
-    detail = row.get("detail")
-    return isinstance(detail, dict) and detail.get("bundle_sha256") is None
 
 
 def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow:
@@ -208,13 +198,6 @@ def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow
         bundle_sha256=bundle.sha256,
         manifest_sha256=bundle.manifest_sha256,
     )
-
-
-def _assessment_of(row: JsonValue) -> str | None:
-    """The assessment's id in a row. None for a value that is not a row, and for an id with path characters."""
-    detail = row.get("detail") if isinstance(row, dict) else None
-    found = detail.get("assessment_id") if isinstance(detail, dict) else None
-    return found if isinstance(found, str) and found.isalnum() else None
 
 
 def _credit_faults(participants: JsonValue, plans: Sequence[AssessmentPlan]) -> list[str]:

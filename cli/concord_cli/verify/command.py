@@ -1,11 +1,9 @@
 """`concord verify` and `concord verify --sign`, once their arguments are parsed."""
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from rich.console import Console
 
 from concord_cli.bundle_download import download_bundles
+from concord_cli.commands.arguments import VerifyArguments
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError, PlugInsDifferError, UsageError
 from concord_cli.output_files import write_text
@@ -23,33 +21,6 @@ from concord_cli.verify.signature import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyArguments:
-    """The arguments that both commands share. `bundle` is None for the folder `bundles` beside the results.
-
-    `bundle_from`: the green agent that has the bundles which are not there. `key`: a public key for `verify`, a private
-    one for `sign`; `signature`: None for the results file's name with `.sig`.
-    """
-
-    results: Path
-    bundle: Path | None
-    scenarios: list[Path]
-    key: Path | None
-    signature: Path | None
-    provenance: Path | None
-    bundle_from: str | None
-
-    @property
-    def bundles(self) -> Path:
-        """The bundle, or the folder of the bundles."""
-        return self.results.parent / "bundles" if self.bundle is None else self.bundle
-
-    @property
-    def signature_path(self) -> Path:
-        """The path of the signature."""
-        return signature_file(self.results) if self.signature is None else self.signature
-
-
 async def verify(arguments: VerifyArguments) -> None:
     """Prints whether the results follow from their bundles, and with a key whether the key's owner signed them.
 
@@ -57,12 +28,13 @@ async def verify(arguments: VerifyArguments) -> None:
     """
     key = None if arguments.key is None else public_key(arguments.key)
     provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
+    signed_by = arguments.signature or signature_file(arguments.results)
     found = await _verified(arguments, provenance)
     if key is not None:
         try:
-            check_signature(arguments.signature_path, found.statement(provenance), key)
+            check_signature(signed_by, found.statement(provenance), key)
         except SignatureError as error:
-            found.faults.append(f"{arguments.signature_path}: {error}")
+            found.faults.append(f"{signed_by}: {error}")
     _report(found)
     if key is None:
         _say("No signature was checked, so results and bundles may have been made up together. Give --key.")
@@ -77,10 +49,11 @@ async def sign_results(arguments: VerifyArguments) -> None:
     """Verifies results and writes their signature. Raises as `verify` does."""
     key = private_key(arguments.key)
     provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
+    signed_by = arguments.signature or signature_file(arguments.results)
     found = await _verified(arguments, provenance)
     _report(found)
-    write_text(arguments.signature_path, sign(found.statement(provenance), key).text().decode())
-    _say(f"The signature is in {arguments.signature_path}")
+    write_text(signed_by, sign(found.statement(provenance), key).text().decode())
+    _say(f"The signature is in {signed_by}")
 
 
 async def _verified(arguments: VerifyArguments, provenance: Provenance | None) -> Verification:

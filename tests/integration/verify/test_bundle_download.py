@@ -20,9 +20,10 @@ from starlette.routing import Route
 from concord.bundle import bundle_file
 from concord_cli import bundle_download
 from concord_cli.assessing import ask
+from concord_cli.commands.arguments import VerifyArguments
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.terminal import ProgressLog
-from concord_cli.verify.command import VerifyArguments, sign_results, verify
+from concord_cli.verify.command import sign_results, verify
 from concord_gateway import bundles as gateways_bundles
 from tests.integration.verify.test_signature import pem, public_pem
 from tests.kit.assessing import PATTERN
@@ -70,7 +71,7 @@ async def _status(running: Stack, digest: str, **headers: str) -> int:
 
 
 def _arguments(results: Path, url: str, key: Path | None = None) -> VerifyArguments:
-    return VerifyArguments(results, None, [], key, None, None, url)
+    return VerifyArguments(results, scenarios=[], key=key, bundle_from=url)
 
 
 class TestOwner:
@@ -100,7 +101,7 @@ class TestOwner:
             pattern = json.dumps(PATTERN).replace('":', '" =')
             scenario.write_text(f'green_agent.endpoint = "{running.gateway}"\nconfig.interaction_pattern = {pattern}\n')
             await ask(scenario, tmp_path / "client" / "results.json", ProgressLog())
-        await verify(VerifyArguments(tmp_path / "client" / "results.json", None, [], None, None, None, None))
+        await verify(VerifyArguments(tmp_path / "client" / "results.json", scenarios=[]))
         assert "Every value of 1 row follows" in capsys.readouterr().out
 
 

@@ -7,8 +7,9 @@ import pytest
 from concord.assessment.faults import OnMessages, PlantedFault, Truncate
 from concord.suite import Topology
 from concord.wire.roster import RosterEntry
+from concord_cli.commands.arguments import ReplayArguments
 from concord_cli.errors import UsageError
-from concord_cli.replay.command import ReplayArguments, found_by, printable_text
+from concord_cli.replay.command import found_by, printable_text
 from concord_cli.replay.edits import Edit, edit_at, repairs
 from concord_cli.replay.playing import is_same, played_on, turn_of
 from concord_cli.replay.recorded import Ended, Recorded, Replies, replies_in
@@ -106,7 +107,7 @@ async def test_causes_in_an_answer_itself_are_named_and_not_replayed() -> None:
     [answering] = trial.ended.answers
     trial.ended.rounds.answers[answering] = "1"
     del trial.ended.__dict__["answers"]
-    found = await found_by(trial, Sample(), ReplayArguments(bundle=None, agents={}, causes=True))  # type: ignore[arg-type]
+    found = await found_by(trial, Sample(), ReplayArguments(bundle=None, agent=[], causes=True))  # type: ignore[arg-type]
     assert found == []
     assert f"in a seat's own answer: not_used {answering}" in printable_text(trial, found)
 

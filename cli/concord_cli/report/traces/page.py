@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 from concord_cli.display_text import counted, on_one_line, shortened
-from concord_cli.number_text import NONE, duration, figure
+from concord_cli.number_text import NONE, count, duration, figure
 from concord_cli.report.graph import Drawing, draw
 from concord_cli.report.traces.failures import FailureGroup, groups_of
 from concord_cli.report.traces.runs import (
@@ -23,7 +23,7 @@ from concord_cli.report.traces.runs import (
     shapes_in,
 )
 from concord_cli.row_view.flows import Flow
-from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
+from concord_cli.row_view.table import Cell, Column, Table, not_listed, number_columns, table_of
 
 MAX_ROWS: Final = 100
 """Limit of the rows of each table; the others are counted."""
@@ -93,7 +93,7 @@ def page_of(source: str, runs: Sequence[RunFacts], divisions: Sequence[Division]
         calls=f"{sum(run.calls for run in runs):,}",
         failed=f"{sum(run.failed for run in runs):,}",
         with_failures=f"{failing:,} ({_share(failing, len(runs))})",
-        tokens=_count(sum(total.tokens or 0 for total in agents.values()) or None),
+        tokens=count(sum(total.tokens or 0 for total in agents.values()) or None),
         first=None if first is None else f"{_size(first)} of {len(runs):,}: {_title(first)}",
         failures=_failures(groups, len(runs)),
         groups=[_group(each, pages, opened=each is groups[0]) for each in groups],
@@ -118,13 +118,12 @@ def _failures(groups: Sequence[FailureGroup], traces: int) -> Table:
         )
         for number, each in enumerate(groups, 1)
     )
-    numbers = Column("Traces", "number"), Column("Share", "number")
+    numbers = number_columns("Traces", "Share")
     return table_of("What failed", [*numbers, Column("Outcome"), Column("Agent"), Column("Error")], rows, kind="flows")
 
 
 def _group(group: FailureGroup, pages: Mapping[int, str], *, opened: bool) -> GroupView:
     columns = [Column("Trace", "id"), Column("Task"), Column("Began", optional=True)]
-    numbers = "Calls", "Failed", "Tokens", "Time"
     rows = (
         (
             _linked(on_one_line(run.trace_id), pages[run.number]),
@@ -132,7 +131,7 @@ def _group(group: FailureGroup, pages: Mapping[int, str], *, opened: bool) -> Gr
             "" if run.started_at is None else f"{run.started_at:%Y-%m-%d %H:%M}",
             f"{run.calls:,}",
             Cell(f"{run.failed:,}", kind="bad" if run.failed else ""),
-            _count(sum(run.tokens.values()) or None),
+            count(sum(run.tokens.values()) or None),
             duration(1000 * min(run.took_s, 1e300)),
         )
         for run in group.listed
@@ -140,7 +139,7 @@ def _group(group: FailureGroup, pages: Mapping[int, str], *, opened: bool) -> Gr
     title = f"{_size(group)}: {_title(group)}"
     left_out = not_listed(len(group.runs) - len(group.listed), "further trace")
     more = f"{left_out} To see one: concord report RESULTS --assessment ID" if left_out else ""
-    columns += [Column(each, "number") for each in numbers]
+    columns += number_columns("Calls", "Failed", "Tokens", "Time")
     return GroupView(title, table_of(title, columns, rows, left_out=more), opened)
 
 
@@ -165,16 +164,16 @@ def _error(group: FailureGroup) -> str:
 def _totals(title: str, heads: Sequence[str], ranked: Sequence[tuple[tuple[str, ...], Totals]], thing: str) -> Table:
     """A line for each agent, or for caller and callee."""
     most = max((each.calls for _, each in ranked), default=0)
-    columns = [*map(Column, heads), *(Column(head, "number") for head in _NUMBERS)]
+    columns = [*map(Column, heads), *number_columns(*_NUMBERS)]
     rows = (
         (
             *map(on_one_line, name),
             f"{each.traces:,}",
             Cell(f"{each.calls:,}", behind=each.calls / max(most, 1)),
             Cell(f"{each.failed:,}", _share(each.failed, each.calls), "✕", "bad") if each.failed else "0",
-            duration(each.p50_ms),
-            duration(each.p95_ms),
-            _count(each.tokens),
+            duration(each.duration_ms(0.5)),
+            duration(each.duration_ms(0.95)),
+            count(each.tokens),
         )
         for name, each in ranked[:MAX_ROWS]
     )
@@ -182,11 +181,10 @@ def _totals(title: str, heads: Sequence[str], ranked: Sequence[tuple[tuple[str, 
 
 
 def _flow(edge: Edge, totals: Totals) -> Flow:
-    return Flow(*edge, totals.calls, totals.failed, 0, 0, 0, totals.calls, totals.p50_ms)
+    return Flow(*edge, totals.calls, totals.failed, 0, 0, 0, totals.calls, totals.duration_ms(0.5))
 
 
 def _shapes(shapes: Sequence[Shape], traces: int, pages: Mapping[str, str]) -> Table:
-    numbers = "Traces", "Share", "With failures", "Median time"
     rows = (
         (
             Cell(f"{each.traces:,}", behind=each.traces / max(traces, 1)),
@@ -198,7 +196,8 @@ def _shapes(shapes: Sequence[Shape], traces: int, pages: Mapping[str, str]) -> T
         )
         for each in shapes[:MAX_SHAPES]
     )
-    columns = [*(Column(each, "number") for each in numbers), Column("Calls between"), Column("Example", "id")]
+    numbers = number_columns("Traces", "Share", "With failures", "Median time")
+    columns = [*numbers, Column("Calls between"), Column("Example", "id")]
     left_out = not_listed(len(shapes) - MAX_SHAPES, "further shape")
     return table_of("Shapes of runs", columns, rows, kind="flows shapes", left_out=left_out)
 
@@ -214,12 +213,12 @@ def _division(division: Division) -> DivisionView:
     names = [on_one_line(group.name) for group in groups]
     sizes = [f"{name} ({len(group.runs):,})" for name, group in zip(names, groups, strict=True)]
     shares = [(edge, pair) for edge, pair in edge_differences(division).items() if pair[0] != pair[1]]
-    numbers = [Column(each, "number") for each in (*sizes, "Difference, 95 % interval")]
+    numbers = number_columns(*sizes, "Difference, 95 % interval")
     pairs = (
         (on_one_line(caller), on_one_line(callee), f"{first:.1%}", f"{second:.1%}")
         for (caller, callee), (first, second) in shares[:MAX_EDGES_NAMED]
     )
-    columns = Column("Caller"), Column("Callee"), *(Column(name, "number") for name in names)
+    columns = Column("Caller"), Column("Callee"), *number_columns(*names)
     title = " and ".join(names)
     return DivisionView(
         title=title,
@@ -248,7 +247,3 @@ def _period(runs: Sequence[RunFacts]) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else NONE
-
-
-def _count(value: int | None) -> str:
-    return NONE if value is None else f"{value:,}"

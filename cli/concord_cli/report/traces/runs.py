@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil
 from statistics import fmean
@@ -120,19 +120,28 @@ def _ends(call: CallRecord) -> Edge:
 # Totals and shapes.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Totals:
-    """Calls, failures, and the median and 95th percentile of the known durations (ms; None without any).
+    """Calls, failures, and the known durations (ms).
 
     `tokens` is None where the traces tell none that are surely theirs. `traces`: in which there was such a call.
     """
 
-    calls: int
-    failed: int
-    p50_ms: float | None
-    p95_ms: float | None
-    tokens: int | None
-    traces: int
+    calls: int = 0
+    failed: int = 0
+    traces: int = 0
+    tokens: int | None = None
+    durations_ms: list[float] = field(default_factory=list)
+
+    def take(self, facts: EdgeFacts) -> None:
+        """Adds the calls of one trace."""
+        self.calls += facts.calls
+        self.failed += facts.failed
+        self.durations_ms += facts.durations_ms
+
+    def duration_ms(self, share: float) -> float | None:
+        """The duration that this share of the calls does not exceed; None without any."""
+        return percentile(sorted(self.durations_ms), share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +157,14 @@ class Shape:
 
 def agents_in(runs: Iterable[RunFacts]) -> dict[str, Totals]:
     """By agent, the calls that it got, and its own tokens. Those that most calls went to come first."""
-    gathered: defaultdict[str, _Gathered] = defaultdict(_Gathered)
+    gathered: defaultdict[str, Totals] = defaultdict(Totals)
     for run in runs:
         for agent in sorted({end for edge in run.edges for end in edge} | run.tokens.keys()):
             gathered[agent].traces += 1
             if agent in run.tokens:
                 gathered[agent].tokens = (gathered[agent].tokens or 0) + run.tokens[agent]
         for (_, callee), facts in run.edges.items():
-            gathered[callee].take(facts.calls, facts.failed, facts.durations_ms)
+            gathered[callee].take(facts)
     return _ranked(gathered)
 
 
@@ -165,12 +174,12 @@ def edges_in(runs: Iterable[RunFacts]) -> dict[Edge, Totals]:
     The tokens of a callee belong to the pair in traces in which nobody else called the callee; elsewhere nobody
     knows which call took them.
     """
-    gathered: defaultdict[Edge, _Gathered] = defaultdict(_Gathered)
+    gathered: defaultdict[Edge, Totals] = defaultdict(Totals)
     for run in runs:
         callers = Counter(callee for _, callee in run.edges)
         for edge, facts in run.edges.items():
             gathered[edge].traces += 1
-            gathered[edge].take(facts.calls, facts.failed, facts.durations_ms)
+            gathered[edge].take(facts)
             if callers[edge[1]] == 1 and edge[1] in run.tokens:
                 gathered[edge].tokens = (gathered[edge].tokens or 0) + run.tokens[edge[1]]
     return _ranked(gathered)
@@ -190,26 +199,8 @@ def percentile(values: Sequence[float], share: float) -> float | None:
     return values[ceil(share * len(values)) - 1] if values else None
 
 
-class _Gathered:
-    def __init__(self) -> None:
-        self.calls = self.failed = self.traces = 0
-        self.tokens: int | None = None
-        self._durations: list[float] = []
-
-    def take(self, calls: int, failed: int, durations_ms: Iterable[float]) -> None:
-        self.calls += calls
-        self.failed += failed
-        self._durations.extend(durations_ms)
-
-    def totals(self) -> Totals:
-        known = sorted(self._durations)
-        middle, high = percentile(known, 0.5), percentile(known, 0.95)
-        return Totals(self.calls, self.failed, middle, high, self.tokens, self.traces)
-
-
-def _ranked(gathered: Mapping[_Key, _Gathered]) -> dict[_Key, Totals]:
-    ranked = sorted(gathered.items(), key=lambda item: (-item[1].calls, item[0]))
-    return {key: each.totals() for key, each in ranked}
+def _ranked(gathered: Mapping[_Key, Totals]) -> dict[_Key, Totals]:
+    return dict(sorted(gathered.items(), key=lambda item: (-item[1].calls, item[0])))
 
 
 def _shape(edges: tuple[Edge, ...], members: Sequence[RunFacts]) -> Shape:

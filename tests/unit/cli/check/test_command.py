@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 from concord.assessment.result_row import RankingKind, ResultRow, ResultsDocument
 from concord.assessment.suite_tasks import secret_file
 from concord.suite import commitment
-from concord_cli.check.command import CheckArguments, check
+from concord_cli.check.command import check
 from concord_cli.check.pairs import Slot
 from concord_cli.check.team import AT_ONCE, config_of, tasks_of
+from concord_cli.commands.arguments import CheckArguments
 from concord_cli.errors import UsageError
 from concord_cli.main import app
 from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario

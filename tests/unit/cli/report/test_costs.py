@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.report.index import Run, Shown, cost_chart, shown
+from concord_cli.report.index import Shown, cost_chart, shown
 from concord_evaluator.aggregate.figures import cost_of
 from tests.unit.cli.report.test_index import HOSTILE, index_of, write
 from tests.unit.cli.rows import row
@@ -20,7 +20,7 @@ def costly(*, calls: int = 1, score: float | None = 80, currency: str = "EUR", t
 
 
 def run(name: str, **changes: Any) -> Shown:  # noqa: ANN401 - the arguments of `costly`
-    return shown(Run(Path(name), costly(**changes)), Path(), Path())
+    return shown(Path(name), costly(**changes), Path(), Path())
 
 
 def test_a_run_stands_by_its_money_from_the_left_and_by_its_score_from_the_bottom() -> None:

@@ -35,7 +35,7 @@ from concord.assessment.verdict import KINDS_OF_PARTS, CauseKind, Certainty, Unk
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
-from concord_cli.report.index import Run, comparable, line_of
+from concord_cli.report.index import comparable, line_of
 from concord_cli.report.renderer import render
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.long_tables import tables
@@ -366,8 +366,8 @@ def test_even_an_inconsistent_row_has_a_page_whose_links_all_resolve(inconsisten
         assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
         assert GREEN_AGENT not in parsed.values("data-agent")
     assert_brief(row)
-    json.dumps(comparable(Run(Path("run.json"), row)))
-    line_of(Run(Path("run.json"), row), Path(), Path())
+    json.dumps(comparable(Path("run.json"), row))
+    line_of(Path("run.json"), row, Path(), Path())
 
 
 def assert_brief(row: ResultRow) -> None:

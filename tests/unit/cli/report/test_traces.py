@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentConfig
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord_cli.commands.arguments import ReportArguments
 from concord_cli.errors import UsageError
 from concord_cli.evaluate.outputs import result_writer
-from concord_cli.report.command import ReportArguments, report
+from concord_cli.report.command import report
 from concord_cli.report.traces import RunFacts, by_date, by_label, by_version, page_of
 from concord_cli.report.traces.failures import MAX_LISTED, groups_of
 from concord_cli.report.traces.runs import (
