@@ -15,7 +15,6 @@ from concord_environment.api import (
     batches,
     clock,
     events,
-    files,
     history,
     keys,
     metrics,
@@ -47,7 +46,6 @@ ROUTERS = (
     access_logs.router,
     metrics.router,
     people.router,
-    files.router,
 )
 
 

@@ -1,7 +1,7 @@
 """The clients `UESClient` and `AsyncUESClient`, with the same calls."""
 
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar, cast
+from typing import Any, Final, Generic, Self, TypeVar
 
 import httpx
 
@@ -30,8 +30,6 @@ def _options(base_url: str, api_key: str | None, timeout: float) -> dict[str, An
 
 def _parsed(request: Request[T], response: httpx.Response) -> T:
     raise_for(response)
-    if request.response is None:
-        return cast("T", response.content)
     return request.response.validate_json(response.content or b"null")
 
 
@@ -91,9 +89,7 @@ class AsyncUESClient(_Resources[AsyncSender]):
     async def send(self, request: Request[T]) -> T:
         """Sends a request and returns the parsed response. Raises a UESClientError."""
         try:
-            response = await self._http.request(
-                request.method, request.path, params=request.params, json=request.body, content=request.content
-            )
+            response = await self._http.request(request.method, request.path, params=request.params, json=request.body)
         except httpx.HTTPError as error:
             raise translated(error) from error
         return _parsed(request, response)
@@ -133,9 +129,7 @@ class UESClient(_Resources[Sender]):
     def send(self, request: Request[T]) -> T:
         """Sends a request and returns the parsed response. Raises a UESClientError."""
         try:
-            response = self._http.request(
-                request.method, request.path, params=request.params, json=request.body, content=request.content
-            )
+            response = self._http.request(request.method, request.path, params=request.params, json=request.body)
         except httpx.HTTPError as error:
             raise translated(error) from error
         return _parsed(request, response)

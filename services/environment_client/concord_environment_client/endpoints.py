@@ -21,9 +21,8 @@ class Request(Generic[T]):
     path: str
     params: Mapping[str, Any] | None
     body: Any
-    content: bytes | None
-    response: TypeAdapter[T] | None
-    """Parses the response. None if the response is a file, returned as bytes."""
+    response: TypeAdapter[T]
+    """Parses the response."""
 
 
 class Sender(Protocol):
@@ -55,8 +54,7 @@ class Endpoint(Generic[T]):
     """A call of the service, as a method of its resource.
 
     The keyword arguments of the method are the path parameters, and then the query parameters of a GET or DELETE, or
-    the fields of the JSON body of any other call. The argument `content` (bytes) is a file to send as the body. A
-    response of type `bytes` is a file.
+    the fields of the JSON body of any other call.
     """
 
     method: Method
@@ -64,8 +62,8 @@ class Endpoint(Generic[T]):
     response: type[T]
 
     @cached_property
-    def _adapter(self) -> TypeAdapter[T] | None:
-        return None if self.response is bytes else TypeAdapter(self.response)
+    def _adapter(self) -> TypeAdapter[T]:
+        return TypeAdapter(self.response)
 
     @cached_property
     def _path_parameters(self) -> frozenset[str]:
@@ -91,11 +89,10 @@ class Endpoint(Generic[T]):
         """The request with these fields, whose values may contain datetimes and pydantic models."""
         path = self.path.format(**{name: fields[name] for name in self._path_parameters})
         rest = {name: _as_json(value) for name, value in fields.items() if name not in self._path_parameters}
-        content = rest.pop("content", None) if isinstance(rest.get("content"), bytes) else None
-        if self.method in ("GET", "DELETE") or content is not None:
+        if self.method in ("GET", "DELETE"):
             params = {name: value for name, value in rest.items() if value is not None}
-            return Request(self.method, path, params, None, content, self._adapter)
-        return Request(self.method, path, None, rest, None, self._adapter)
+            return Request(self.method, path, params, None, self._adapter)
+        return Request(self.method, path, None, rest, self._adapter)
 
 
 def _as_json(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -74,22 +74,6 @@ async def test_a_refused_call_of_the_client_names_the_missing_permission(url: st
             await reader.email.send(to_addresses=["a@b.example"])
 
 
-async def test_the_client_imports_and_exports_mail_files(ues: AsyncUESClient) -> None:
-    await ues.simulation.stop()
-    mail = b"Message-ID: <m@b.example>\r\nFrom: a@b.example\r\nTo: user@example.com\r\nSubject: S\r\n\r\nText"
-    assert (await ues.email.import_eml(content=mail))["imported"] == 1
-    assert b"Subject: S" in await ues.email.export_eml(message_id="m@b.example")
-    box = await ues.email.export_mbox()
-    before = (await ues.simulation.status()).chain_head
-    with pytest.raises(ConflictError):
-        await ues.email.import_mbox(content=box)
-    assert (await ues.simulation.status()).chain_head == before
-    await ues.simulation.clear()
-    cleared = (await ues.simulation.status()).chain_head
-    assert (await ues.email.import_mbox(content=box))["imported"] == 1
-    assert (await ues.simulation.status()).chain_head != cleared
-
-
 async def test_the_compact_state_as_text_is_short_and_names_the_mails(ues: AsyncUESClient, url: str) -> None:
     await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
     async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:

@@ -104,10 +104,8 @@ async def test_first_calls_at_the_same_time_are_all_served(url: str) -> None:
 
 
 @pytest.mark.programs
-def test_an_environment_starts_without_the_mcp_sdk_and_the_library_for_calendar_files() -> None:
-    """The SDK takes a third of an environment's start. Most environments get no MCP call and no calendar file."""
-    program = (
-        "import sys, concord_environment.__main__; print(sorted({'icalendar', 'mcp', 'mcp_types'} & set(sys.modules)))"
-    )
+def test_an_environment_starts_without_the_mcp_sdk() -> None:
+    """The SDK takes a third of an environment's start. Most environments get no MCP call."""
+    program = "import sys, concord_environment.__main__; print(sorted({'mcp', 'mcp_types'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

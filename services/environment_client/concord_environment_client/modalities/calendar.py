@@ -85,5 +85,3 @@ class CalendarCalls(ModalityCalls[S]):
         CHANGES_ANY,
         granted_by="calendar:calendars:default",
     )
-    export_ics = Endpoint("GET", "/calendar/export/ics", bytes)
-    import_ics = Endpoint("POST", "/calendar/import/ics", Json)

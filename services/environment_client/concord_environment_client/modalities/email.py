@@ -3,7 +3,7 @@
 from typing import ClassVar, Final
 
 from concord_environment_client import responses
-from concord_environment_client.endpoints import Endpoint, S
+from concord_environment_client.endpoints import S
 from concord_environment_client.operations import (
     CREATES,
     FLAG,
@@ -21,7 +21,6 @@ from concord_environment_client.operations import (
     changes,
     deletes,
 )
-from concord_environment_client.responses import Json
 
 
 def _selection(description: str, **needs: Schema) -> Tool:
@@ -85,7 +84,3 @@ class EmailCalls(ModalityCalls[S]):
         _selection("Removes labels from emails.", labels=TEXTS),
     )
     move = Operation("/email/move", "move", changes("folder"), _selection("Moves emails to a folder.", folder=TEXT))
-    export_mbox = Endpoint("GET", "/email/export/mbox", bytes)
-    export_eml = Endpoint("GET", "/email/export/eml", bytes)
-    import_mbox = Endpoint("POST", "/email/import/mbox", Json)
-    import_eml = Endpoint("POST", "/email/import/eml", Json)
