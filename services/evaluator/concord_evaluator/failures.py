@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import chain
 from math import inf
 from typing import Final, NamedTuple
@@ -165,6 +166,7 @@ class _Run:
             self._steps.setdefault(step.step_id, step)
         self._thrown = {each.step_id: found for each in self._steps.values() if (found := _thrown_in(each)) is not None}
         self._failing = {step_id for step_id in self._thrown if self._steps[step_id].failure is not None}
+        self._echoes: dict[str, Sequence[Step]] = {}
 
     @cached_property
     def _twins(self) -> set[str]:
@@ -288,12 +290,16 @@ class _Run:
         return (
             bool(text)
             and _says(step)
-            and not any(
-                each.additional_attributes.get(RESPONSE_TEXT) == text
-                for each in self._below(step)
-                if _end(each) <= _end(failed) and each is not failed
-            )
+            and not any(each is not failed and _end(each) <= _end(failed) for each in self._echoes_of(step))
         )
+
+    def _echoes_of(self, step: Step) -> Sequence[Step]:
+        """Of the steps below that say the same, the two that ended first: one of them may be the failure."""
+        if (known := self._echoes.get(step.step_id)) is None:
+            text = step.additional_attributes[RESPONSE_TEXT]
+            same = (each for each in self._below(step) if each.additional_attributes.get(RESPONSE_TEXT) == text)
+            known = self._echoes[step.step_id] = nsmallest(2, same, key=_end)
+        return known
 
     def _below(self, step: Step) -> Iterator[Step]:
         pending = list(self._children.get(step.step_id, ()))
