@@ -25,7 +25,7 @@ class SpanStore(Mapping[str, list[ReadSpan]]):
     """The spans by trace id, those of one trace in the order in which they were added.
 
     Traces are in the order of their first spans. `events`: of spans, also of such that were added before their events
-    were known. The temporary file has no name, and goes with the store.
+    were known. The temporary file, which has no name, goes when the store is closed.
     """
 
     def __init__(self, events: Mapping[SpanKey, Sequence[Event]] | None = None, in_memory: int = IN_MEMORY) -> None:
@@ -54,9 +54,14 @@ class SpanStore(Mapping[str, list[ReadSpan]]):
         if self._file is not None:
             self._spill()
 
+    def close(self) -> None:
+        """Frees the file."""
+        if self._file is not None:
+            self._file.close()
+
     def _spill(self) -> None:
         if self._file is None:
-            self._file = TemporaryFile()  # noqa: SIM115 - it is closed with the store
+            self._file = TemporaryFile()  # noqa: SIM115 - `close` closes it
         self._file.seek(0, SEEK_END)
         for trace_id, spans in self._waiting.items():
             self._places[trace_id].append(self._file.tell())

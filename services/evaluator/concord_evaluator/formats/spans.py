@@ -1,6 +1,7 @@
 """From spans to steps: which agent each span belongs to, and which of them are calls from one agent to another."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Final
 
 from concord.trace.attributes import EdgeKind
@@ -21,8 +22,8 @@ from concord_evaluator.formats.span_recordings import (
     recordings_of,
     usable_recordings,
 )
-from concord_evaluator.formats.span_store import SpanStore
 from concord_evaluator.formats.span_steps import as_read, message_step, steps_of, with_thrown
+from concord_evaluator.formats.span_store import SpanStore
 from concord_evaluator.formats.span_texts import SpanTexts
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
@@ -47,16 +48,22 @@ def traces_of(
     an unreadable record. Raises FormatError if there are not spans; UnrecognisedError if no trace has agents, or all
     are fragments.
     """
-    by_trace = SpanStore(events)
-    for each in spans:
-        try:
-            check_ids(each.span)
-        except SpanError:
-            with source.record(each.line):
-                raise
-        else:
-            by_trace.add(each)
-    by_trace.finish()
+    with closing(SpanStore(events)) as by_trace:
+        for each in spans:
+            try:
+                check_ids(each.span)
+            except SpanError:
+                with source.record(each.line):
+                    raise
+            else:
+                by_trace.add(each)
+        by_trace.finish()
+        yield from _traces(by_trace, source, channel, warnings, services_are_agents=services_are_agents)
+
+
+def _traces(
+    by_trace: SpanStore, source: Source, channel: Channel, warnings: Iterable[str], *, services_are_agents: bool
+) -> Iterator[Trace]:
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
     notes = list(warnings)
