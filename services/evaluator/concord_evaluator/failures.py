@@ -181,13 +181,14 @@ class _Run:
         return children
 
     @cached_property
-    def _until(self) -> Mapping[tuple[str, ...], float]:
+    def _until(self) -> Mapping[tuple[object, ...], float]:
         """The latest starts of what may follow a failure: by its kind, and by its place and name."""
-        until: defaultdict[tuple[str, ...], float] = defaultdict(lambda: -inf)
-        for step in self._steps.values():
+        until: defaultdict[tuple[object, ...], float] = defaultdict(lambda: -inf)
+        for step in self._steps.values():  # by their starts
             if step.step_id not in self._failing:
+                start = _start(step)
                 for key in (*_went_on_by(step), self._place(step)):
-                    until[key] = max(until[key], _start(step))
+                    until[key] = start
         return until
 
     def failures(self) -> Failures:
@@ -308,9 +309,9 @@ class _Run:
             yield each
             pending.extend(self._children.get(each.step_id, ()))
 
-    def _place(self, step: Step) -> tuple[str, ...]:
+    def _place(self, step: Step) -> tuple[object, ...]:
         """Where another attempt of a step would stand, and its name."""
-        return (step.kind.value, self._above(step) or step.parent or "", name_of(step))
+        return (step.kind, self._above(step) or step.parent or "", name_of(step))
 
     def _is_effect(self, failure: Failure, found: Mapping[str, Failure]) -> bool:
         """Whether work was cancelled because of another failure."""
@@ -352,9 +353,10 @@ def _says(step: Step) -> bool:
 
 def _went_on_by(step: Step) -> Iterator[tuple[str, ...]]:
     """What a run goes on by: an agent's work, a model's, words; after a tool also another tool."""
-    if step.kind is CallType.TOOL and not calls_model(step, step.additional_attributes):
+    kind = step.kind
+    if kind is CallType.TOOL and not calls_model(step, step.additional_attributes):
         yield ("tool",)
-    elif step.kind is not CallType.HOST or _says(step):
+    elif kind is not CallType.HOST or _says(step):
         yield ("work",)
 
 
