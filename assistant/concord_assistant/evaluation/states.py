@@ -28,10 +28,3 @@ def user_address(state: Mapping[str, Any], modality: str) -> str | None:
     field = _BY_NAME[modality].user_address
     address = None if field is None else (state.get(modality) or {}).get(field)
     return str(address) if address else None
-
-
-def title_of(item: Item, items: Items) -> str:
-    """The first of the texts that identify an item, on one line."""
-    text = next((str(item[name]) for name in items.content if item.get(name)), "")
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"

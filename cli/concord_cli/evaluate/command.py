@@ -178,6 +178,7 @@ class _Evaluation:
             if first != file and not self.arguments.quiet:
                 self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
             yield self._redact(graded(trace, self.expected))
+            del trace  # it may be large, and so may the next one
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         unrecognised = isinstance(error, UnrecognisedFileError)

@@ -63,6 +63,7 @@ class TraceRows:
             for trace in traces:
                 self._taken += 1
                 pending.append((trace, self._evaluation(trace, pending)))
+                del trace  # it may be large, and so may the next one
                 while pending and pending[0][1].done():
                     yield self._finished(*pending.popleft())
                 if self._taken % _COLLECT_EVERY == 0:

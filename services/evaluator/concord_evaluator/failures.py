@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import chain
 from math import inf
 from typing import Final, NamedTuple
@@ -183,6 +184,7 @@ class _Run:
             self._steps.setdefault(step.step_id, step)
         self._thrown = {each.step_id: found for each in self._steps.values() if (found := _thrown_in(each)) is not None}
         self._failing = {step_id for step_id in self._thrown if self._steps[step_id].failure is not None}
+        self._echoes: dict[str, Sequence[Step]] = {}
 
     @cached_property
     def _twins(self) -> set[str]:
@@ -197,13 +199,14 @@ class _Run:
         return children
 
     @cached_property
-    def _until(self) -> Mapping[tuple[str, ...], float]:
+    def _until(self) -> Mapping[tuple[object, ...], float]:
         """The latest starts of what may follow a failure: by its kind, and by its place and name."""
-        until: defaultdict[tuple[str, ...], float] = defaultdict(lambda: -inf)
-        for step in self._steps.values():
+        until: defaultdict[tuple[object, ...], float] = defaultdict(lambda: -inf)
+        for step in self._steps.values():  # by their starts
             if step.step_id not in self._failing:
+                start = _start(step)
                 for key in (*_went_on_by(step), self._place(step)):
-                    until[key] = max(until[key], _start(step))
+                    until[key] = start
         return until
 
     def failures(self) -> Failures:
@@ -306,12 +309,16 @@ class _Run:
         return (
             bool(text)
             and _says(step)
-            and not any(
-                each.additional_attributes.get(RESPONSE_TEXT) == text
-                for each in self._below(step)
-                if _end(each) <= _end(failed) and each is not failed
-            )
+            and not any(each is not failed and _end(each) <= _end(failed) for each in self._echoes_of(step))
         )
+
+    def _echoes_of(self, step: Step) -> Sequence[Step]:
+        """Of the steps below that say the same, the two that ended first: one of them may be the failure."""
+        if (known := self._echoes.get(step.step_id)) is None:
+            text = step.additional_attributes[RESPONSE_TEXT]
+            same = (each for each in self._below(step) if each.additional_attributes.get(RESPONSE_TEXT) == text)
+            known = self._echoes[step.step_id] = nsmallest(2, same, key=_end)
+        return known
 
     def _below(self, step: Step) -> Iterator[Step]:
         pending = list(self._children.get(step.step_id, ()))
@@ -320,9 +327,9 @@ class _Run:
             yield each
             pending.extend(self._children.get(each.step_id, ()))
 
-    def _place(self, step: Step) -> tuple[str, ...]:
+    def _place(self, step: Step) -> tuple[object, ...]:
         """Where another attempt of a step would stand, and its name."""
-        return (step.kind.value, self._above(step) or step.parent or "", name_of(step))
+        return (step.kind, self._above(step) or step.parent or "", name_of(step))
 
     def _is_effect(self, failure: Failure, found: Mapping[str, Failure]) -> bool:
         """Whether work was cancelled because of another failure."""
@@ -364,9 +371,10 @@ def _says(step: Step) -> bool:
 
 def _went_on_by(step: Step) -> Iterator[tuple[str, ...]]:
     """What a run goes on by: an agent's work, a model's, words; after a tool also another tool."""
-    if step.kind is CallType.TOOL and not calls_model(step, step.additional_attributes):
+    kind = step.kind
+    if kind is CallType.TOOL and not calls_model(step, step.additional_attributes):
         yield ("tool",)
-    elif step.kind is not CallType.HOST or _says(step):
+    elif kind is not CallType.HOST or _says(step):
         yield ("work",)
 
 

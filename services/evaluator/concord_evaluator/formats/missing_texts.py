@@ -1,6 +1,6 @@
 """The warning about a recording without texts, and the setting by which its recorder writes them. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from concord.trace.otlp import Act, Span
@@ -30,7 +30,7 @@ _HIDDEN: Final = frozenset({"", "__REDACTED__", "<REDACTED>"})
 """What OpenInference and Claude Code write in the place of a text that they hide."""
 
 
-def missing_texts(recordings: Sequence[Recording]) -> Iterator[str]:
+def missing_texts(recordings: Iterable[Recording]) -> Iterator[str]:
     """The warning about a file that calls models and tells no text, once for all its traces."""
     asks = any(each.act is Act.MODEL for recording in recordings for each in recording.reading.spans.values())
     if not asks or any(_tells(span) for recording in recordings for span in recording.visible):

@@ -5,13 +5,12 @@ Logs in the same file tell what was said in the spans. Tempo writes the same und
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from msgspec.structs import replace
-
-from concord.trace.otlp import events_in, read_usual, spans_in, with_events
+from concord.trace.otlp import Span, events_in, read_usual, spans_in
 from concord.trace.otlp.content import Event
+from concord.trace.otlp.spans import SpanKey
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.otlp_protobuf import is_protobuf, protobuf_spans
@@ -38,32 +37,27 @@ def _is_tempo(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    spans = protobuf_spans(source) if is_protobuf(source.head) else _spans(source)
-    return traces_of(spans, source, Channel.OTLP)
+    events: defaultdict[SpanKey, list[Event]] = defaultdict(list)
+    spans = protobuf_spans(source) if is_protobuf(source.head) else _spans(source, events)
+    return traces_of(spans, source, Channel.OTLP, events=events)
 
 
-def _spans(source: Source) -> Iterator[ReadSpan]:
-    """The spans, after all logs are read: a log may stand anywhere."""
-    told: defaultdict[tuple[str, str], list[Event]] = defaultdict(list)
-    read: list[ReadSpan] = []
+def _spans(source: Source, events: defaultdict[SpanKey, list[Event]]) -> Iterator[ReadSpan]:
+    """The spans. Adds the events of logs, which may stand before their spans, or after them."""
     for line, value in source.json_values_or(read_usual):
         if isinstance(value, tuple):
-            read += [ReadSpan.of(span, line) for span in value]
+            yield from (ReadSpan.of(span, line) for span in value)
             continue
+        read: Iterable[Span] = ()
         with source.record(line):
             if isinstance(value, dict) and isinstance(inner := value.get("trace"), dict):
                 value = inner
             if not isinstance(value, dict) or {*_KEYS, _TEMPO}.isdisjoint(value):
                 raise ValueError("not an OTLP export: `resourceSpans` (or Tempo's `batches`) is missing")
             for trace_id, span_id, event in events_in(value) if not _LOGS.isdisjoint(value) else ():
-                told[trace_id, span_id].append(event)
-            read += [ReadSpan.of(span, line) for span in spans_in(value)]
-    if not told:
-        yield from read
-        return
-    for each in read:
-        events = told.get((each.span.trace_id, each.span.span_id))
-        yield each if events is None else replace(each, span=with_events(each.span, events))
+                events[trace_id, span_id].append(event)
+            read = spans_in(value)
+        yield from (ReadSpan.of(span, line) for span in read)
 
 
 FORMAT: Final = TraceFormat(_recognises, _read)

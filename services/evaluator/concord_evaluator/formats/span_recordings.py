@@ -67,30 +67,83 @@ class Recording:
         return {each.span.span_id: each.line for each in self.spans}
 
 
-def recordings_of(by_trace: Mapping[str, list[ReadSpan]], *, by_session: bool = False) -> list[Recording]:
-    """The recordings, in the order of their first traces. `by_session`: traces of one `session.id` are one."""
-    return [_recording(group, by_trace) for group in _conversations(by_trace, by_session=by_session)]
+class Recordings:
+    """The recordings of spans, in the order of their first traces, each made when it is asked for.
+
+    They are kept in memory if `keep`.
+    """
+
+    def __init__(self, by_trace: Mapping[str, list[ReadSpan]], groups: Sequence[Sequence[str]], *, keep: bool) -> None:
+        self._by_trace, self._groups, self._keep = by_trace, groups, keep
+        self._kept: dict[int, Recording] = {}
+        self._agents: dict[int, frozenset[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __getitem__(self, place: int) -> Recording:
+        if (found := self._kept.get(place)) is None:
+            found = _recording(self._groups[place], self._by_trace)
+            self._agents[place] = found.agents
+            if self._keep:
+                self._kept[place] = found
+        return found
+
+    def __iter__(self) -> Iterator[Recording]:
+        return map(self.__getitem__, range(len(self)))
+
+    def taken(self, place: int) -> Recording:
+        """A recording that is asked for the last time."""
+        found = self[place]
+        self._kept.pop(place, None)
+        return found
+
+    @property
+    def agents(self) -> list[frozenset[str]]:
+        """The names of the agents of each recording."""
+        return [self._agents[place] if place in self._agents else self[place].agents for place in range(len(self))]
+
+    def only(self, places: Sequence[int]) -> "Recordings":
+        """Some of the recordings."""
+        some = Recordings(self._by_trace, [self._groups[place] for place in places], keep=self._keep)
+        some._kept = {new: self._kept[old] for new, old in enumerate(places) if old in self._kept}
+        some._agents = {new: self._agents[old] for new, old in enumerate(places) if old in self._agents}
+        return some
 
 
-def usable_recordings(recordings: Sequence[Recording]) -> tuple[list[Recording], list[str]]:
+def recordings_of(by_trace: Mapping[str, list[ReadSpan]], *, keep: bool = True, by_session: bool = False) -> Recordings:
+    """The recordings of spans. `keep`: in memory, where their spans are as well.
+
+    `by_session`: traces of one `session.id` are one.
+    """
+    return Recordings(by_trace, _conversations(by_trace, by_session=by_session), keep=keep)
+
+
+def usable_recordings(recordings: Recordings) -> tuple[Recordings, list[str]]:
     """The recordings that figures can be computed for, and what is wrong with the others."""
-    with_agents = [(recording, _has_agents(recording)) for recording in recordings]
-    idle = [recording for recording, has_agents in with_agents if not has_agents]
-    judged = [(recording, _fault(recording)) for recording, has_agents in with_agents if has_agents]
-    faults = [fault for _, fault in judged if fault]
+    idle: list[int] = []
+    judged: dict[int, str] = {}
+    for place, recording in enumerate(recordings):
+        if _has_agents(recording):
+            judged[place] = _fault(recording)
+        else:
+            idle.append(place)
+    faults = [fault for fault in judged.values() if fault]
     if idle:
-        faults.append(_beside(idle) if judged else _unrecognised(idle))
-    return [recording for recording, fault in judged if not fault], faults
+        left_out = recordings.only(idle)
+        faults.append(_beside(left_out) if judged else _unrecognised(left_out))
+    return recordings.only([place for place, fault in judged.items() if not fault]), faults
 
 
 def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]], *, by_session: bool) -> list[list[str]]:
     """The trace ids: together those of one conversation and, of all others, those whose roots are linked."""
-    named_in = {
-        trace_id: conversations_of((each.span for each in spans), by_session=by_session)
-        for trace_id, spans in by_trace.items()
-    }
-    alone = {trace_id for trace_id, named in named_in.items() if not named}
-    links = {trace_id: _linked_traces(by_trace[trace_id]) & alone for trace_id in alone}
+    named_in: dict[str, frozenset[str]] = {}
+    linked: dict[str, frozenset[str]] = {}
+    for trace_id, spans in by_trace.items():
+        named_in[trace_id] = conversations_of((each.span for each in spans), by_session=by_session)
+        if not named_in[trace_id]:
+            linked[trace_id] = _linked_traces(spans)
+    links = {trace_id: found & linked.keys() for trace_id, found in linked.items()}
     targets = frozenset().union(*links.values())
     group_of: dict[str, list[str]] = {}
     groups: list[list[str]] = []
@@ -151,19 +204,22 @@ def _has_agents(recording: Recording) -> bool:
 
 def _unrecognised(recordings: Iterable[Recording]) -> str:
     """The message about spans without agents: `0 agents recognised in 82 spans (68 host, 14 tool); seen: …`."""
-    spans = [span for recording in recordings for span in recording.tree.spans.values()]
-    reads = [read_team(recording.tree) for recording in recordings]
-    tools = sum(each.act in {Act.TOOL, Act.MODEL} for read in reads for each in read.spans.values())
-    seen = Counter(f"{span.scope or 'no scope'}: {span.name}" for span in spans).most_common(MAX_SEEN)
+    spans, tools, seen = 0, 0, Counter[str]()
+    for recording in recordings:
+        spans += len(recording.tree.spans)
+        tools += sum(each.act in {Act.TOOL, Act.MODEL} for each in read_team(recording.tree).spans.values())
+        seen.update(f"{span.scope or 'no scope'}: {span.name}" for span in recording.tree.spans.values())
     return (
-        f"0 agents recognised in {len(spans)} spans ({len(spans) - tools} host, {tools} tool); "
-        f"seen: {', '.join(f'{name} ({count})' for name, count in seen)}"
+        f"0 agents recognised in {spans} spans ({spans - tools} host, {tools} tool); "
+        f"seen: {', '.join(f'{name} ({count})' for name, count in seen.most_common(MAX_SEEN))}"
     )
 
 
-def _beside(idle: Sequence[Recording]) -> str:
-    spans = sum(len(recording.spans) for recording in idle)
-    traces = sum(recording.n_traces for recording in idle)
+def _beside(idle: Iterable[Recording]) -> str:
+    spans = traces = 0
+    for recording in idle:
+        spans += len(recording.spans)
+        traces += recording.n_traces
     return f"traces of the file without any agent, left out: {traces} (spans: {spans})"
 
 

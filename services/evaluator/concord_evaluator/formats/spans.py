@@ -1,11 +1,13 @@
 """From spans to steps: which agent each span belongs to, and which of them are calls from one agent to another."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Final
 
 from concord.trace.attributes import EdgeKind
 from concord.trace.otlp import Act, Reading, SpanError, SpanTree, TeamReading, check_ids
+from concord.trace.otlp.content import Event
+from concord.trace.otlp.spans import SpanKey
 from concord.trace.report import Channel
 from concord.trace.stored_step import Step
 from concord_evaluator.failures import failures_in
@@ -22,6 +24,7 @@ from concord_evaluator.formats.span_recordings import (
     usable_recordings,
 )
 from concord_evaluator.formats.span_steps import as_read, message_step, steps_of, with_thrown
+from concord_evaluator.formats.span_store import SpanStore
 from concord_evaluator.formats.span_texts import SpanTexts
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
@@ -37,42 +40,58 @@ def traces_of(
     warnings: Iterable[str] = (),
     *,
     services_are_agents: bool = False,
+    events: Mapping[SpanKey, Sequence[Event]] | None = None,
 ) -> Iterator[Trace]:
     """The traces of spans (in any order), in the order of their first spans. Traces of one conversation are joined.
 
     Services are the agents of a trace in which no span names an agent, if one of them calls another, or if
-    `services_are_agents`. A span that cannot become a step counts as an unreadable record. Raises FormatError if there
-    are not spans; UnrecognisedError if no trace has agents, or all are fragments.
+    `services_are_agents`. `events`: of spans, complete when the spans are. A span that cannot become a step counts as
+    an unreadable record. Raises FormatError if there are not spans; UnrecognisedError if no trace has agents, or all
+    are fragments.
     """
-    by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
-    for each in spans:
-        try:
-            check_ids(each.span)
-        except SpanError:
-            with source.record(each.line):
-                raise
-        else:
-            by_trace[each.span.trace_id].append(each)
+    with closing(SpanStore(events)) as by_trace:
+        for each in spans:
+            try:
+                check_ids(each.span)
+            except SpanError:
+                with source.record(each.line):
+                    raise
+            else:
+                by_trace.add(each)
+        by_trace.finish()
+        yield from _traces(by_trace, source, channel, warnings, services_are_agents=services_are_agents)
+
+
+def _traces(
+    by_trace: SpanStore, source: Source, channel: Channel, warnings: Iterable[str], *, services_are_agents: bool
+) -> Iterator[Trace]:
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
     notes = list(warnings)
-    recordings = recordings_of(by_trace, by_session=source.joins_sessions)
+    recordings = recordings_of(by_trace, keep=not by_trace.is_spilled, by_session=source.joins_sessions)
     if not services_are_agents:
         recordings, faults = usable_recordings(recordings)
-        if faults and not recordings:
+        if faults and not len(recordings):
             raise UnrecognisedError(source.name, None, f"{faults[0]}; see {DOCS}")
         notes += faults
-    notes += doubts_of_file([recording.agents for recording in recordings])
+    notes += doubts_of_file(recordings.agents)
     notes += missing_texts(recordings)
-    for recording in recordings:
-        with source.record(recording.spans[0].line):
-            builder = TraceBuilder(recording.trace_id, Origin(source.name, recording.spans[0].line))
-            for note in notes:
-                builder.warn(note)
-            if recording.n_traces > 1:
-                builder.warn(f"{recording.n_traces} traces of one conversation are joined")
-            _take(builder, recording, source, channel)
-            yield from all_built([builder], source)
+    for place in range(len(recordings)):
+        yield from _built(recordings.taken(place), source, channel, notes)
+
+
+def _built(recording: Recording, source: Source, channel: Channel, notes: Iterable[str]) -> Sequence[Trace]:
+    """The trace of a recording, whose spans leave the memory with it; none if it cannot be built."""
+    line = recording.spans[0].line
+    with source.record(line):
+        builder = TraceBuilder(recording.trace_id, Origin(source.name, line))
+        for note in notes:
+            builder.warn(note)
+        if recording.n_traces > 1:
+            builder.warn(f"{recording.n_traces} traces of one conversation are joined")
+        _take(builder, recording, source, channel)
+        return list(all_built([builder], source))
+    return ()
 
 
 def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: Channel) -> None:

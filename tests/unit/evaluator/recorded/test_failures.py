@@ -1,14 +1,20 @@
 """What failed in a recorded run: each exception once, where it was raised, and what must not be blamed."""
 
 import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import Cause, CauseKind
+from concord.trace.attributes import RESPONSE_TEXT
+from concord.trace.step import CallType
+from concord.trace.stored_step import Step
+from concord_evaluator import failures
 from concord_evaluator.diagnosis import diagnose
-from concord_evaluator.failures import nature_of, thrown
+from concord_evaluator.failures import failures_in, nature_of, thrown
 from tests.unit.evaluator.recorded.planted import Recorder, gen_ai, openinference
 
 
@@ -324,3 +330,32 @@ class TestWhatExplainSays:
         first = team.span("agent", "calculator", "When?", "Arrival is 16:20.", parent=root, at=(3, 4))
         [read, *_] = diagnose(team.trace()).reading
         assert (read.step_id, read.reason) == (first, "is the first to say 16:20")
+
+
+def looks_below(monkeypatch: pytest.MonkeyPatch, n: int) -> int:
+    """How many steps are looked at below others, where `n` tools fail under an agent that answers at its end."""
+    below, seen = failures._Run._below, list[Step]()
+
+    def counted(run: Any, step: Step) -> Iterator[Step]:  # noqa: ANN401 - private
+        for each in below(run, step):
+            seen.append(each)
+            yield each
+
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    said = {"call_type": "HOST", RESPONSE_TEXT: "the report"}
+    end = began + timedelta(hours=9)
+    steps = [Step("root", "t", CallType.TOOL, additional_attributes=said, start_time=began, end_time=end)]
+    for number in range(n):
+        at = began + timedelta(seconds=number)
+        told = {"error": "no answer"}
+        steps.append(
+            Step(f"{number}", "t", CallType.TOOL, "root", additional_attributes=told, start_time=at, end_time=at)
+        )
+    with monkeypatch.context() as patched:
+        patched.setattr(failures._Run, "_below", counted)
+        assert len(failures_in(steps).by_step) == n
+    return len(seen)
+
+
+def test_what_is_looked_at_grows_as_the_trace_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 0 < looks_below(monkeypatch, 400) <= 3 * looks_below(monkeypatch, 200)

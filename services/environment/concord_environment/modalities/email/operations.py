@@ -3,16 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 from concord_environment.core.faults import Conflict, Forbidden
-from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.email import requests
 from concord_environment.modalities.email.state import FOLDERS, MAX_NAMES, Attachment, Email, EmailState
-from concord_environment.modalities.email.threading import Headers, find_thread, headers_of, references_for
+from concord_environment.modalities.email.threading import Headers, find_thread, references_for
 from concord_environment.modalities.fields import same_address
 from concord_environment.modalities.modality import ONLY_KEY, AnyImplementation, Caller, Implementation, States
 from concord_environment_client.modalities.email import EmailCalls
@@ -183,19 +181,3 @@ EMAIL_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
     Implementation(EmailCalls.remove_labels, requests.RemoveLabel, _each(_unlabelled)),
     Implementation(EmailCalls.move, requests.Move, _move),
 )
-
-
-def import_emails(state: EmailState, emails: Sequence[Email]) -> int:
-    """Adds emails to a mailbox in the order of their dates.
-
-    Raises Conflict, and adds no email, if a Message-ID exists already or occurs twice.
-    """
-    existing = [email.message_id for email in emails if email.message_id in state.emails]
-    has_duplicates = len({email.message_id for email in emails}) < len(emails)
-    if existing or has_duplicates:
-        raise Conflict(f"email {existing[0]} already exists" if existing else "two emails have the same Message-ID")
-    for email in sorted(emails, key=attrgetter("received_at")):
-        transaction = Transaction(email.received_at, namespace(0), 0, None)
-        thread_id = find_thread(state, headers_of(email), transaction)
-        transaction.put(state.emails, email.message_id, replace(email, thread_id=thread_id))
-    return len(emails)
