@@ -161,7 +161,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "office": Part(
         "days of the office, played in right and wrong ways: no wrong one may pass",
         "lab.office",
-        ("--days=1", "--oracles=30"),
+        ("--days=1", "--ways=4", "--oracles=15"),
         (275, 3600),
     ),
     "own-tasks": Part(

@@ -12,10 +12,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from rich.console import Console
 
+from concord.suite import Draw
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.office.days import day
 from concord_assistant.office.families import FAMILIES
@@ -29,6 +30,8 @@ from concord_cli.scenario.play import UNFIT, assessed
 from concord_purple.assistant.scripted import Oracle, OracleAction, OracleAssistant
 from lab.benchmarks.tables import ResultTable
 from lab.office.ways import RIGHT, WRONG, applicable, oracle, partly
+
+T = TypeVar("T")
 
 RESULTS: Final = Path("lab/results/office.md")
 MAILS: Final = 12
@@ -56,6 +59,7 @@ def main() -> int:
     """Reads the arguments and plays. Returns 1 if a day does not pass the gate."""
     parser = argparse.ArgumentParser("lab.office", description=__doc__)
     parser.add_argument("--days", type=int, default=20, metavar="N", help="days of each family (default: 20)")
+    parser.add_argument("--ways", type=int, metavar="N", help="play only so many right and wrong ways of each day")
     parser.add_argument("--oracles", type=int, default=200, metavar="N", help="days of the oracle (default: 200)")
     parser.add_argument("--families", metavar="A,B", help="only these; all without")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
@@ -64,7 +68,7 @@ def main() -> int:
     wanted = arguments.families.split(",") if arguments.families else list(FAMILIES)
     if unknown := set(wanted) - set(FAMILIES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    found = _played_all(wanted, arguments.days, arguments.oracles, arguments.processes)
+    found = _played_all(wanted, arguments.days, arguments.oracles, arguments.processes, arguments.ways)
     tables = [_table(found, wanted, RIGHT, "Right ways"), _table(found, wanted, WRONG, "Wrong ways"), _skills(found)]
     faults = list(_faults(found))
     text = "\n".join([*(table.markdown() for table in tables), *faults])
@@ -79,10 +83,10 @@ Counts = dict[tuple[str, str], GateCount]
 """By family and way."""
 
 
-def _played_all(families: Sequence[str], days: int, oracles: int, processes: int) -> Counts:
+def _played_all(families: Sequence[str], days: int, oracles: int, processes: int, ways: int | None) -> Counts:
     progress, found = Console(stderr=True), Counts()
     with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as pool:
-        jobs = [pool.submit(_played_family, name, number) for number in range(days) for name in families]
+        jobs = [pool.submit(_played_family, name, number, ways) for number in range(days) for name in families]
         rounds = -(-oracles // len(OFFICE_1))
         jobs += [pool.submit(_played_published, name, number) for number in range(rounds) for name in OFFICE_1]
         for number, job in enumerate(jobs, start=1):
@@ -95,19 +99,25 @@ def _played_all(families: Sequence[str], days: int, oracles: int, processes: int
     return found
 
 
-def _played_family(family: str, number: int) -> Counts:
-    """A day with one errand of a family and an attack, played in every way."""
+def _played_family(family: str, number: int, ways: int | None) -> Counts:
+    """A day with one errand of a family and an attack, played in every way, or in some that depend on the family."""
     aims = ("forward", "reveal", "pay", "invite", "delete", "wrong_value")
     config = day(f"gate {number}".encode(), f"office_{family}", [family], attack=aims[number % 6], mails=MAILS)  # type: ignore[arg-type]
     plan, where = _plan(config), f"{family} {number}"
     counts: Counts = defaultdict(GateCount)
-    for name, steps in [("oracle", oracle(plan)), *applicable(RIGHT, plan), *applicable(WRONG, plan)]:
+    chosen = [each for table in (RIGHT, WRONG) for each in _some(list(applicable(table, plan)), ways, where)]
+    for name, steps in [("oracle", oracle(plan)), *chosen]:
         counts[family, name].add(*_play(config, steps), f"{where} {name}")
     runner, agent = _worker()
     for name, new_assistant in UNFIT.items():
         results, errors = runner.run(assessed(agent, Scenario(config, NO_EVALUATORS), new_assistant))
         counts[family, name].add(results, errors, f"{where} {name}")
     return dict(counts)
+
+
+def _some(ways: Sequence[T], count: int | None, where: str) -> list[T]:
+    """So many of the ways, drawn by the day's name; all for None."""
+    return list(ways) if count is None else Draw(where.encode()).sample(ways, min(count, len(ways)))
 
 
 def _played_published(name: str, number: int) -> Counts:
