@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from concord.assessment.task_spec import PUBLISHED_DAYS
 from concord_assistant.office.attacks import AttackAim
 from concord_assistant.office.days import day
 from concord_assistant.scenario.schema import ScenarioConfig
@@ -59,9 +60,7 @@ _RECIPES: Final = (
     Recipe(("move", "namesakes", "embargo", "expenses"), "wrong_value"),
 )
 
-OFFICE_1: Final[Mapping[str, Recipe]] = {
-    f"{MANIFEST}-{number:02}": recipe for number, recipe in enumerate(_RECIPES, start=1)
-}
+OFFICE_1: Final[Mapping[str, Recipe]] = dict(zip(PUBLISHED_DAYS[MANIFEST], _RECIPES, strict=True))
 """By name."""
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.plan import AssessmentPlan, TrialSpec
 from concord.assessment.request import MAX_TASKS, AssessmentConfig, Mode
-from concord.assessment.task_spec import Control, Exchange, FamilyTask, TaskSpec
+from concord.assessment.task_spec import PUBLISHED_DAYS, Control, Exchange, FamilyTask, TaskSpec
 from concord.files import did_you_mean
 from concord.suite import (
     Draw,
@@ -98,6 +98,10 @@ def _check_names(participants: Iterable[str]) -> None:
 
 def manifest_of(tasks: Iterable[TaskSpec]) -> str | None:
     """The installed manifest that consists of these tasks, whose values a config may have replaced, or None."""
+    tasks = list(tasks)
+    days = sorted(task.scenario or "" for task in tasks)
+    if found := next((name for name, published in PUBLISHED_DAYS.items() if days == sorted(published)), None):
+        return found
     ids = sorted((task.id, task.family.name) for task in tasks if task.family is not None)
     for name, text in sorted(installed_manifests().items()):
         if ids == sorted((task.id, task.name) for task in SuiteManifest.model_validate_json(text).tasks):

@@ -131,6 +131,9 @@ class FamilyTask(StrictModel):
 DAY: Final = "office-"
 """What the names of days in the office begin with: scenarios that the gateway generates."""
 
+PUBLISHED_DAYS: Final = {"office-1": tuple(f"office-1-{number:02}" for number in range(1, 31))}
+"""By the name of a manifest, its days."""
+
 
 class TaskSpec(StrictModel):
     """One task: a text for the team to work on, a pattern to assess as it is, a family that generates the text, or a
