@@ -135,7 +135,8 @@ def ranking_kind(plan: AssessmentPlan, basis: Basis, *, complete: bool) -> Ranki
     families = [task for task in played if task.family is not None]
     found = [task.family for task in families if task.family is not None]
     whole = len(set(Counter(task.id for task in played).values())) == 1
-    manifest = manifest_of({task.id: task for task in families}.values()) if len(families) == len(played) else None
+    generated = plan.config.max_turns is None and all(task.is_generated for task in played)
+    manifest = manifest_of({task.id: task for task in played}.values()) if generated else None
     published = manifest is not None and whole and plan.mode is Mode.LIVE and not plan.planted_faults
     tasks = manifest if manifest is not None and published else _tasks_text(plan, played)
     return RankingKind(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_trials
 from concord.assessment.result_row import RankingKind
 from concord.assessment.suite_tasks import requested_tasks
+from concord.assessment.task_spec import PUBLISHED_DAYS
 from concord.wire.roster import RosterEntry
 from concord_evaluator.aggregate.scores import ranking_kind
 
@@ -67,6 +68,16 @@ OTHERS: dict[str, object] = {
     "isolation": "isolated",
     "complete": False,
 }
+
+
+def test_all_published_days_of_an_office_are_ranked_together_and_some_of_them_are_not() -> None:
+    days = list(PUBLISHED_DAYS["office-1"])
+    whole, some, short = (kind({"scenario": chosen, **more}, ["helper"]) for chosen, more in (
+        (days, {}), (days[:3], {}), (days, {"max_turns": 2}),
+    ))  # fmt: skip
+    assert (whole.tasks, whole.published) == ("office-1", True)
+    assert (some.tasks, some.published) == ("scenarios", False)
+    assert (short.tasks, short.published) == ("scenarios", False)
 
 
 def test_a_row_with_planted_faults_has_a_kind_of_its_own_that_is_not_published() -> None:
