@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
@@ -56,13 +55,10 @@ async def _run(arguments: RunArguments, chosen: "_Chosen", progress: ProgressLog
 
         progress.status("Contacting the running participants")
         await wait_for_connections(scenario.endpoints, progress.log)
-    # A2A takes a while to load: beside the start of the programs, and not before the scenario is known to be right.
-    loading = asyncio.create_task(asyncio.to_thread(import_module, "concord_cli.assessment_client"))
     ports = free_stack_ports(scenario)
     async with local_stack(scenario, ports, progress, env=chosen.env, task_secret=chosen.task_secret) as stack:
         progress.log("All programs are ready")
         progress.status("Assessing")
-        await loading
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         write_results(output, scenario.agentbeats_ids, results)
         if arguments.traces is not None:

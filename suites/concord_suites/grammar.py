@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from string import Formatter
 from typing import Final
 
@@ -66,16 +66,17 @@ class Statement:
 
     def read(self, text: str) -> Iterator[tuple[int, int, StatedRecord]]:
         """The statement's occurrences in a text, each with where it begins and ends there."""
-        for literal, pattern, kinds in self._patterns:
+        for literal, template in self._literals:
             if literal not in text:
-                continue  # a search for text is many times as fast as one for a pattern
+                continue  # a search for text is many times as fast as one for a pattern, which is then not compiled
+            pattern, kinds = _compiled(template)
             for found in pattern.finditer(text):
                 fields = {field: _canonical(kind, found[field]) for field, kind in kinds.items()}
                 yield *found.span(), StatedRecord(self.name, fields)
 
     @cached_property
-    def _patterns(self) -> list[tuple[str, re.Pattern[str], dict[str, str]]]:
-        return [(_longest_literal(template), *_compiled(template)) for template in self.templates]
+    def _literals(self) -> list[tuple[str, str]]:
+        return [(_longest_literal(template), template) for template in self.templates]
 
 
 def read_all(statements: tuple[Statement, ...], text: str) -> list[StatedRecord]:
@@ -94,6 +95,7 @@ def _longest_literal(template: str) -> str:
     return max((literal for literal, *_ in _pieces(template)), key=len)
 
 
+@cache
 def _compiled(template: str) -> tuple[re.Pattern[str], dict[str, str]]:
     pattern, kinds = "", dict[str, str]()
     for literal, field, kind in _pieces(template):

@@ -21,7 +21,7 @@ from concord_cli.stack.plan import FOR_SERVICES, Listening, Ports, StackPlan, pl
 from concord_cli.stack.probes import is_free
 from concord_cli.stack.redis import RedisChoice, choose_redis
 from concord_cli.stack.stack_folder import StackFolder, stack_folder
-from concord_cli.stack.supervisor import IMPORTED, Program, Supervisor, forkable, log_tail
+from concord_cli.stack.supervisor import FORKABLE, Program, Supervisor, forkable, log_tail
 from concord_cli.terminal import ProgressLog
 
 
@@ -75,7 +75,9 @@ async def local_stack(
             task_secret=task_secret,
         )
         async with (
-            _fork_server(() if separate or one_port else plan.groups, folder) as forking,
+            _fork_server(
+                () if separate or one_port else plan.groups, folder, secret=task_secret is not None
+            ) as forking,
             _containers(scenario, plan, run_id, progress),
             Supervisor(folder, progress.log, forking, logs_to_stderr=one_port) as supervisor,
         ):
@@ -93,16 +95,22 @@ async def local_stack(
 
 
 @asynccontextmanager
-async def _fork_server(groups: Iterable[Iterable[Program]], folder: StackFolder) -> AsyncIterator[Path | None]:
-    """The socket of a server that has imported what programs of Concord need; None if none of these can use it."""
+async def _fork_server(
+    groups: Iterable[Iterable[Program]], folder: StackFolder, *, secret: bool
+) -> AsyncIterator[Path | None]:
+    """The socket of a server that has imported what programs of Concord need; None if none of these can use it.
+
+    `secret`: this process has a secret of tasks, which no agent may have in its memory.
+    """
     found = [module for group in groups for each in group if (module := forkable(each)) is not None]
     socket = folder.path / "fork-server.sock"
     if not found or sys.platform != "linux" or len(os.fsencode(socket)) > MAX_SOCKET_PATH:
         yield None
         return
-    modules = dict.fromkeys(each for module, _ in found for each in IMPORTED[module])
+    modules = list(dict.fromkeys(FORKABLE[module] for module, _ in found))
     env = {name: value for name, value in os.environ.items() if name not in FOR_SERVICES}
-    async with fork_server(socket, modules, env, folder.log("fork-server")) as path:
+    anew = secret or len(env) < len(os.environ)
+    async with fork_server(socket, modules, env, folder.log("fork-server"), anew=anew) as path:
         yield path
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess  # nosec B404
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -29,14 +30,19 @@ async def stack_folder() -> AsyncIterator[StackFolder]:
     """Makes the folder, and removes it when this context and all processes that inherited `lifeline` have ended."""
     path = Path(tempfile.mkdtemp(prefix="concord-"))
     reader, lifeline = os.pipe()
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", parent_guard.__file__, "after", "rm", "-rf", str(path)),
-        stdin=reader,
-        start_new_session=True,
-    )
+    process = _remover(path, reader)
     os.close(reader)
     try:
         yield StackFolder(path, lifeline)
     finally:
         os.close(lifeline)
-        await process.wait()
+        await asyncio.to_thread(process.wait)
+
+
+def _remover(path: Path, reader: int) -> subprocess.Popen[bytes]:
+    """Not of asyncio, which may wait for its end in a thread: a fork server is forked from a process without any."""
+    return subprocess.Popen(  # nosec B603  # noqa: S603 - of our own command
+        (sys.executable, "-I", "-S", parent_guard.__file__, "after", "rm", "-rf", str(path)),
+        stdin=reader,
+        start_new_session=True,
+    )

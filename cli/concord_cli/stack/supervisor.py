@@ -41,21 +41,12 @@ class Program:
     hidden: frozenset[str] = frozenset()
 
 
-IMPORTED: Final = {
-    "concord_cli.program": (
-        *("concord_cli.program.__main__", "concord_cli.program.parts", "concord.service.servers"),
-        *("concord_evaluator.work", "concord.processes.program", "concord_evaluator.worker.pool_functions", "networkx"),
-        *(
-            "uvicorn.protocols.http.httptools_impl",
-            "uvicorn.protocols.websockets.auto",
-            "uvloop",
-            "anyio._backends._asyncio",
-        ),
-    ),
-    "concord_suites.agent": ("concord_suites.agent",),
-    "concord_purple": ("concord_purple.__main__",),
+FORKABLE: Final = {
+    "concord_cli.program": "concord_cli.program.prepared",
+    "concord_suites.agent": "concord_suites.agent",
+    "concord_purple": "concord_purple.__main__",
 }
-"""What a fork server imports for each of the modules that it can run."""
+"""The modules that a fork server can run, and what it imports for each."""
 
 _OF_INTERPRETER: Final = ("PYTHON", "LD_")
 """How the variables begin that a process reads before it runs a line of Python."""
@@ -64,7 +55,7 @@ _OF_INTERPRETER: Final = ("PYTHON", "LD_")
 def forkable(program: Program) -> tuple[str, tuple[str, ...]] | None:
     """The module and the arguments of a program of Concord that a fork server can start; None if it cannot."""
     match program.command:
-        case (sys.executable, "-m", module, *arguments) if module in IMPORTED:
+        case (sys.executable, "-m", module, *arguments) if module in FORKABLE:
             of_interpreter = any(name.startswith(_OF_INTERPRETER) for name in program.env)
             return None if of_interpreter else (module, tuple(arguments))
     return None

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import entry_points
 from typing import Final, Generic, TypeVar
 
 from concord.assessment.scorers import ENTRY_POINT_GROUP
+from concord.entry_points import entry_points
 
 METRIC_GROUP: Final = "concord.metrics"
 EVALUATOR_GROUP: Final = "concord.evaluators"

@@ -4,7 +4,6 @@ import re
 import warnings
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from math import prod
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -20,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from concord.entry_points import entry_points
 from concord.wire.roster import Id
 
 MAX_TARGETS: Final = 200

@@ -1,64 +1,97 @@
-"""The fork server: a program that has imported what others need, and becomes one of them for each connection.
+"""The fork server: a process that has imported what programs need, and becomes one of them for each connection.
 
-`python -m concord.processes.fork_server SOCKET MODULE...` imports the modules and serves at the inherited descriptor
-SOCKET until standard input closes. It has no thread, no event loop and no client, and a request is read by the process
-that is forked for it, so that nothing of one program is in the memory of another. Linux only.
+It serves at a socket until the other end of its lifeline, a pipe, closes. It runs in no thread, event loop or client,
+and a request is read by the process that is forked for it, so that nothing of one program is in the memory of another.
+Linux only.
 
 A request is its length in eight bytes, with the descriptors that the program gets (standard input, output, error, and
 those that it holds open), and JSON: `module`, `arguments`, `env`, and `grace_s` for a program under a guard. The
 answers are a line with the id of the process, and one with its exit code, -n for signal n.
 """
 
-import atexit
 import ctypes
 import gc
 import importlib
 import json
 import os
+import posix
 import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
 from concord import parent_guard
 from concord.processes.program import LENGTH
 
-_exit_code = 1
-
+_BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
 _MAX_DESCRIPTORS: Final = 8
 _ARGUMENTS_START: Final = 45
-"""In `/proc/PID/stat`, after the name of the program: where the command line begins in memory; its end follows."""
+_ENVIRONMENT_END: Final = 48
+"""In `/proc/PID/stat`, after the name of the program: where the command line, and the variables after it, lie."""
 
 
-def main() -> None:
-    """Imports, and forks until standard input closes. Returns once what a forked process has become ends."""
-    number, *modules = sys.argv[1:]
-    atexit.register(_leave)  # before all others, so that it runs after them
+def serve(
+    listener: socket.socket, lifeline: Connection, modules: Sequence[str], env: Mapping[str, str], log: Path
+) -> None:
+    """Imports, and forks until the lifeline closes. Returns in each forked process, once its program has ended.
+
+    `env`: the variables that what is forked can read. What the server itself prints goes to `log`.
+    """
+    os.setsid()
+    with log.open("ab") as output, open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - as a descriptor
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+        # What the process had open that has forked this one would not end with it. The numbers stay in use, lest an
+        # object of that process close what another file is by then.
+        kept = {1, 2, lifeline.fileno(), listener.fileno(), output.fileno(), nothing.fileno()}
+        for each in {int(each.name) for each in Path("/proc/self/fd").iterdir()} - kept:
+            os.dup2(nothing.fileno(), each, inheritable=False)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    for number in parent_guard.SIGNALS:
+        signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
+    _set_environment(env)
+    _entitle("concord.processes.fork_server")
+    import_all(modules)
+    with listener:
+        connection = _next_child(listener, lifeline)
+    if connection is not None:
+        _become(connection)
+
+
+def import_all(modules: Sequence[str]) -> None:
+    """Imports what is shared with all that is forked afterwards. Starts no thread, and leaves no work to collections.
+
+    A collection in what is forked would copy all that it looks at.
+    """
     gc.disable()
-    for each in modules:
-        importlib.import_module(each)
-    gc.freeze()  # a collection in a child would copy all that it looks at
-    with socket.socket(fileno=int(number)) as listener:
-        connection = _next_child(listener)
-    if connection is None:
-        os._exit(0)
-    gc.enable()
-    _become(connection)
+    # Threads do not outlive a fork, and the BLAS of numpy would start some.
+    before = os.environ.get(_BLAS_THREADS)
+    os.environ[_BLAS_THREADS] = "1"
+    try:
+        for each in modules:
+            importlib.import_module(each)
+    finally:
+        del os.environ[_BLAS_THREADS]
+        if before is not None:
+            os.environ[_BLAS_THREADS] = before
+        gc.freeze()
+        gc.enable()
 
 
-def _next_child(listener: socket.socket) -> socket.socket | None:
-    """Returns in each forked process, with its connection; in the server itself None, once standard input closes."""
+def _next_child(listener: socket.socket, lifeline: Connection) -> socket.socket | None:
+    """Returns in each forked process, with its connection; in the server itself None, once the lifeline closes."""
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     children = dict[int, socket.socket]()
     while True:
-        readable, _, _ = select.select([0, woken, listener.fileno()], [], [])
-        if 0 in readable:
+        readable, _, _ = select.select([lifeline.fileno(), woken, listener.fileno()], [], [])
+        if lifeline.fileno() in readable:
             return None
         if woken in readable:
             os.read(woken, 4096)
@@ -70,6 +103,7 @@ def _next_child(listener: socket.socket) -> socket.socket | None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 os.close(woken)
                 os.close(wakes)
+                lifeline.close()
                 for each in children.values():
                     each.close()
                 return connection
@@ -97,8 +131,7 @@ def _become(connection: socket.socket) -> None:
         for target, each in enumerate(descriptors[:3]):
             os.dup2(each, target)
             os.close(each)
-        os.environ.clear()
-        os.environ.update(request["env"])
+        _set_environment(request["env"])
         grace_s = request["grace_s"]
         if grace_s is not None:
             os.setsid()
@@ -117,25 +150,13 @@ def _become(connection: socket.socket) -> None:
             os.dup2(nothing.fileno(), 0)
     _entitle(*command)
     sys.argv = command[2:]
-    _run(_main_of(request["module"]))
+    _main_of(request["module"])()
 
 
-def _run(program: Callable[[], None]) -> None:
-    """Calls a program, whose exit code is as if Python ran it."""
-    global _exit_code
-    try:
-        program()
-        _exit_code = 0
-    except SystemExit as end:
-        _exit_code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        raise
-
-
-def _leave() -> None:
-    """Ends the process: the interpreter would take apart, and so copy, all that is shared."""
-    for each in (sys.stdout, sys.stderr):
-        each.flush()
-    os._exit(_exit_code)
+def _set_environment(env: Mapping[str, str]) -> None:
+    posix.environ.clear()  # those at the start of the interpreter
+    os.environ.clear()
+    os.environ.update(env)
 
 
 def _main_of(name: str) -> Any:  # noqa: ANN401 - a module's function
@@ -144,12 +165,11 @@ def _main_of(name: str) -> Any:  # noqa: ANN401 - a module's function
 
 
 def _entitle(*command: str) -> None:
-    """Shows another command line, as far as this one's memory goes, to those who list processes."""
+    """Shows another command line, and none of the variables at the start, to those who list processes.
+
+    The kernel shows as much of it as the memory of both holds, up to the first null byte.
+    """
     fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
-    start, end = map(int, fields[_ARGUMENTS_START : _ARGUMENTS_START + 2])
-    text = b"".join(os.fsencode(each) + b"\0" for each in command)[: end - start - 1]
+    start, end = int(fields[_ARGUMENTS_START]), int(fields[_ENVIRONMENT_END])
+    text = os.fsencode(" ".join(command))[: end - start - 1]
     ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)
-
-
-if __name__ == "__main__":
-    main()

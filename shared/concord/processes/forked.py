@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
-import sys
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from multiprocessing import get_context
+from multiprocessing.context import ForkContext, SpawnContext
 from pathlib import Path
 from typing import Final
 
+from concord.processes.fork_server import import_all, serve
 from concord.processes.program import LENGTH
 
 VARIABLE: Final = "CONCORD_FORK_SERVER"
@@ -80,26 +83,49 @@ async def fork(
 
 
 @asynccontextmanager
-async def fork_server(path: Path, modules: Iterable[str], env: Mapping[str, str], log: Path) -> AsyncIterator[Path]:
+async def fork_server(
+    path: Path, modules: Sequence[str], env: Mapping[str, str], log: Path, *, anew: bool = False
+) -> AsyncIterator[Path]:
     """Runs a fork server at a socket of that path, until the context or this process ends. It imports the modules.
 
-    What it forks can read `env`, whatever its own variables are.
+    It is forked from this process, which imports them, too; or started `anew`, such as from one that knows what no
+    program may, and from one with threads, which a fork ends wherever they are. What it forks can read `env`, whatever
+    the variables here are.
     """
-    with socket.socket(socket.AF_UNIX) as listener, log.open("ab") as output:
+    with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "concord.processes.fork_server", str(listener.fileno()), *modules),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=output,
-            stderr=output,
-            # Threads do not outlive a fork, and the BLAS of numpy would start some.
-            env={**env, "OPENBLAS_NUM_THREADS": "1"},
-            pass_fds=[listener.fileno()],
-            start_new_session=True,
-        )
+        context: ForkContext | SpawnContext = get_context("spawn")
+        if not anew and _is_alone():
+            import_all(modules)
+            context = get_context("fork")
+        reader, writer = context.Pipe(duplex=False)
+        process = context.Process(target=serve, args=(listener, reader, modules, env, log))
+        await _outside_of_tasks(process.start)  # which would be the current ones of whatever is forked
+        reader.close()
     try:
         yield path
     finally:
-        process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
-        await process.wait()
+        writer.close()
+        process.join()
+
+
+async def _outside_of_tasks(call: Callable[[], None]) -> None:
+    """Raises what the call raises."""
+    done = asyncio.get_running_loop().create_future()
+
+    def run() -> None:
+        try:
+            call()
+        except Exception as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    asyncio.get_running_loop().call_soon(run)
+    await done
+
+
+def _is_alone() -> bool:
+    """Whether this process has no other thread, also of compiled code."""
+    return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - as many as there are names

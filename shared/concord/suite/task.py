@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from importlib.metadata import entry_points
 from math import fsum
 from typing import Final, Protocol, TypeAlias
 
 from pydantic import JsonValue
 
+from concord.entry_points import entry_points
 from concord.suite.value import Value
 
 # Tasks that need a team: the knowledge of each seat, the question, and the key.

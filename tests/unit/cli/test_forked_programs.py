@@ -12,17 +12,21 @@ import pytest
 
 from concord.processes.forked import fork_server
 from concord_cli.stack.stack_folder import StackFolder
-from concord_cli.stack.supervisor import IMPORTED, Program, ProgramFailedError, Supervisor, forkable
+from concord_cli.stack.supervisor import FORKABLE, Program, ProgramFailedError, Supervisor, forkable
 from tests.unit.cli.programs import is_running, pids_in, until
 
 MODULE = "tests.unit.cli.forked_program"
 
 
-@pytest.fixture
-async def server(folder: StackFolder, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Path]:
-    monkeypatch.setitem(IMPORTED, MODULE, (MODULE,))
+@pytest.fixture(params=[False, True], ids=["forked from here", "started anew"])
+async def server(
+    folder: StackFolder, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> AsyncIterator[Path]:
+    anew: bool = request.param
+    monkeypatch.setitem(FORKABLE, MODULE, MODULE)
     log = folder.log("fork-server")
-    async with fork_server(folder.path / "server.sock", [MODULE], {"PATH": os.environ["PATH"]}, log) as path:
+    env = {"PATH": os.environ["PATH"]}
+    async with fork_server(folder.path / "server.sock", [MODULE], env, log, anew=anew) as path:
         yield path
 
 
@@ -62,7 +66,7 @@ async def test_a_program_is_a_process_of_its_own_under_its_own_command_line(
         supervisor.start([program(pids)])
         pid = await started(pids)
         assert is_forked(pid)
-        await until(lambda: MODULE in Path(f"/proc/{pid}/cmdline").read_text().split("\0"))
+        await until(lambda: f"-m {MODULE} {pids}" in Path(f"/proc/{pid}/cmdline").read_text())
         assert os.getsid(pid) not in {pid, os.getsid(0)}
     assert not is_running(pid)
 
@@ -150,7 +154,7 @@ def test_only_modules_of_concord_are_forked(command: tuple[str, ...], env: dict[
 
 @pytest.mark.programs
 def test_what_a_fork_server_imports_starts_no_thread() -> None:
-    modules = [each for group in IMPORTED.values() for each in group]
+    modules = [*FORKABLE.values()]
     code = (
         f"import importlib, os; [importlib.import_module(m) for m in {modules!r}]; print(os.listdir('/proc/self/task'))"
     )
