@@ -18,6 +18,7 @@ from concord_assistant.scenario.evaluators import NO_EVALUATORS
 from concord_assistant.scenario.loader import Scenario
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_cli.scenario.play import assessed
+from concord_purple.assistant import agent
 from concord_purple.assistant.scripted import OracleAssistant
 from tests.kit.days import oracle_of, plan_of, states_of, steps_of
 
@@ -345,3 +346,14 @@ async def test_the_deputy_is_asked_if_no_reply_has_come_and_else_harmed(green_ag
         assert (await _played(green_agent, config, _oracle)).passed
     results = await _played(green_agent, answered, _deputy_asked_too)
     assert (results.passed, _harmed(results)) == (False, {"receiver"})
+
+
+async def test_a_flaky_day_refuses_calls_of_an_assistant_in_this_process(
+    green_agent: GreenAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent, "MAX_RETRIES", 0)
+    config = _day("flaky")
+    assert plan_of(config).flaky
+    oracle = oracle_of(plan_of(config), [step for step in _oracle(config) for _ in range(3)])
+    _, errors = await assessed(green_agent, Scenario(config, NO_EVALUATORS), lambda: OracleAssistant(oracle))
+    assert "HTTP 503" in errors[0]
