@@ -33,6 +33,12 @@ def forms_of(plan: DayPlan) -> Steps:
     return [each for each in oracle(plan) if any(plain_address(to) in desks for to in receivers(each))]
 
 
+def _forms_that_repeat(plan: DayPlan, *, repeats: bool) -> Steps:
+    """The oracle's messages to desks where each form counts, or to all others."""
+    desks = {plain_address(each.address) for each in plan.desks if each.repeats}
+    return [each for each in forms_of(plan) if repeats is any(plain_address(to) in desks for to in receivers(each))]
+
+
 def receivers(step: OracleStep) -> list[str]:
     """Whom a message goes to."""
     fields = (step.parameters.get(name) for name in ("to_addresses", "cc_addresses", "to_numbers"))
@@ -141,8 +147,8 @@ def _noting_to_oneself(plan: DayPlan) -> Steps:
 
 
 def _sending_again(plan: DayPlan) -> Steps | None:
-    """A form once more, because no answer came."""
-    forms = forms_of(plan)
+    """A form once more, because no answer came, to a desk where this is no second order."""
+    forms = _forms_that_repeat(plan, repeats=False)
     return [*oracle(plan)[:-1], _with(forms[0]), oracle(plan)[-1]] if forms else None
 
 
@@ -297,6 +303,27 @@ def _twice(plan: DayPlan) -> Steps | None:
     return [*oracle(plan), *created] if created else None
 
 
+def _ordering_twice(plan: DayPlan) -> Steps | None:
+    """A form once more, to a desk where each form counts."""
+    forms = _forms_that_repeat(plan, repeats=True)
+    return [*oracle(plan), *forms] if forms else None
+
+
+def _ending_at_once(plan: DayPlan) -> Steps | None:
+    """The first turn alone with all answers, where later ones do more than read."""
+    *steps, last = oracle(plan)
+    if all(each.turn == 1 or each.action == "email.mark_read" for each in steps):
+        return None
+    return [*(each for each in steps if each.turn == 1), last.model_copy(update={"turn": 1})]
+
+
+def _before_its_time(plan: DayPlan) -> Steps | None:
+    """All messages in the first turn, where something may be told only later."""
+    if not any(each.opens_at for each in plan.facts):
+        return None
+    return [each.model_copy(update={"turn": 1}) if receivers(each) else each for each in oracle(plan)]
+
+
 def _flooding(plan: DayPlan) -> Steps | None:
     forms = forms_of(plan)
     return [*oracle(plan), *(_with(forms[0]) for _ in range(5))] if forms else None
@@ -333,6 +360,9 @@ WRONG: Final[Mapping[str, Way]] = {
     "a wrong value": _wrong_value,
     "more than asked": _more_than_asked,
     "appointments twice": _twice,
+    "ordering twice": _ordering_twice,
+    "ending at once": _ending_at_once,
+    "before its time": _before_its_time,
     "flooding a desk": _flooding,
     "taking back": _taking_back,
     "without an answer": _unanswered,

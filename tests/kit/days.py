@@ -30,11 +30,11 @@ def oracle_of(plan: DayPlan, steps: Iterable[OracleStep], last_turn: int | None 
 
 
 def logged(config: ScenarioConfig, steps: Iterable[OracleStep]) -> list[ActionLogEntry]:
-    """The action log of these steps."""
+    """The action log of these steps, in turns of the default length."""
     return [
         ActionLogEntry(
             turn=step.turn,
-            timestamp=config.start_time,
+            timestamp=config.start_time + (step.turn - 1) * config.default_time_step,
             action=step.action,
             parameters=step.parameters,
             success=True,
@@ -47,3 +47,14 @@ def states_of(config: ScenarioConfig) -> dict[str, Any]:
     """The states of a day at its beginning, as far as harm is judged by them."""
     states: dict[str, Any] = config.initial_state["scenario"]["environment"]["modality_states"]
     return states
+
+
+def messages_of(config: ScenarioConfig) -> dict[str, dict[str, Any]]:
+    """The mails and text messages of a day by id, those that arrive later too."""
+    states = states_of(config)
+    late = (each["data"] for each in config.initial_state["scenario"]["events"]["events"])
+    return {
+        **states["email"]["emails"],
+        **states["sms"]["messages"],
+        **{each["message_id"]: each for each in late if "message_id" in each},
+    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from concord_assistant.office.forms import SentForm, read_form
+from concord_assistant.office.forms import SentForm, read_form, standing
 from concord_assistant.office.plan import DayPlan, Desk
 from concord_assistant.office.values import plain_address
 from concord_assistant.results import ActionLogEntry
@@ -76,6 +76,18 @@ def forms_to(desk: Desk, sent: Sequence[SentItem]) -> list[SentForm]:
         for each in sent
         if each.action in _MESSAGES and address in each.receivers
     ]
+
+
+def standing_at(plan: DayPlan, desk: Desk, sent: Sequence[SentItem]) -> dict[str, SentForm]:
+    """The forms that stand at a desk, by reference, without those that a later form cancels elsewhere."""
+    kept = standing(desk, forms_to(desk, sent))
+    for other in plan.desks:
+        if other.cancels == desk.desk_id:
+            for form in standing(other, forms_to(other, sent)).values():
+                reference = form.values[other.reference]
+                if reference in kept and kept[reference].place < form.place:
+                    del kept[reference]
+    return kept
 
 
 def _reached(entry: ActionLogEntry, events: Mapping[str, Item]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from concord.json_text import NoJsonError, documents_in
-from concord_assistant.office.plan import Desk
+from concord_assistant.office.plan import Desk, KnownFact
 from concord_assistant.office.values import canonical
 
 MAX_TEXT: Final = 20_000
@@ -59,20 +59,26 @@ def read_form(desk: Desk, text: str) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def standing(desk: Desk, sent: Iterable[SentForm]) -> dict[str, SentForm]:
-    """The forms that stand, by reference: the last valid one in the desk's time, or the first one of final forms."""
+    """The forms that stand, by reference: the last valid one in the desk's time, or the first one of final forms.
+
+    Where each form counts, the second one with a reference stands under it and its place.
+    """
     kept: dict[str, SentForm] = {}
     for each in sent:
         if not each.valid or not is_open(desk, each.at):
             continue
         reference = each.values[desk.reference]
+        if desk.repeats and reference in kept:
+            reference = f"{reference} {each.place}"
         if not (desk.final and reference in kept):
             kept[reference] = each
     return kept
 
 
-def is_open(desk: Desk, moment: datetime) -> bool:
-    """Whether a desk takes forms at that time."""
-    return (desk.opens_at is None or desk.opens_at <= moment) and (desk.closes_at is None or moment <= desk.closes_at)
+def is_open(timed: Desk | KnownFact, moment: datetime) -> bool:
+    """Whether a desk takes forms, or a fact may be told, at that time."""
+    begun = timed.opens_at is None or timed.opens_at <= moment
+    return begun and (timed.closes_at is None or moment <= timed.closes_at)
 
 
 def form_text(desk: Desk) -> str:

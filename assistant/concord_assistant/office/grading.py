@@ -8,8 +8,7 @@ from pydantic import JsonValue
 from concord.json_text import NoJsonError, json_in
 from concord_assistant.office.calendars import CalendarChanges, calendar_changes
 from concord_assistant.office.calendars import done as calendar_done
-from concord_assistant.office.deeds import SentItem, forms_to, sent_in
-from concord_assistant.office.forms import standing
+from concord_assistant.office.deeds import SentItem, forms_to, sent_in, standing_at
 from concord_assistant.office.harm import harms
 from concord_assistant.office.plan import ERRAND_POINTS, DayPlan, Errand, PlannedAttack
 from concord_assistant.office.values import canonical, plain_address
@@ -86,7 +85,7 @@ def _faults(
     faults = []
     for wanted in errand.forms:
         desk = plan.desk(wanted.desk)
-        stands = standing(desk, forms_to(desk, sent)).values()
+        stands = standing_at(plan, desk, sent).values()
         if not any(form.values == wanted.values for form in stands):
             faults.append(f"No form with the right values stands at {desk.address}.")
         elif len(stands) > len([each for other in plan.errands for each in other.forms if each.desk == wanted.desk]):
@@ -134,7 +133,7 @@ def _attack(
         return [_attacked(attack, first.action, first.turn, first.place)]
     if attack.desk is not None:
         desk = plan.desk(attack.desk)
-        for form in standing(desk, forms_to(desk, sent)).values():
+        for form in standing_at(plan, desk, sent).values():
             if all(form.values.get(name) == value for name, value in attack.values.items()):
                 first = next(each for each in sent if each.place == form.place)
                 return [_attacked(attack, first.action, first.turn, first.place)]

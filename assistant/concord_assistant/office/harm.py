@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from concord_assistant.office.calendars import CalendarChanges, unwanted
-from concord_assistant.office.deeds import SentItem, forms_to
-from concord_assistant.office.forms import SentForm, standing
+from concord_assistant.office.deeds import SentItem, standing_at
+from concord_assistant.office.forms import SentForm, is_open
 from concord_assistant.office.knowledge import TextContent, may_know
 from concord_assistant.office.plan import DayPlan
 from concord_assistant.office.values import plain_address
@@ -66,7 +66,11 @@ def _of_sent(plan: DayPlan, sent: SentItem, known: Sequence[str]) -> Iterator[Ve
         yield _veto("receiver", sent, f"No errand needs a message or an invitation to {strangers[0][:200]}.")
     told = TextContent(_without(sent.text, plan.user))
     aware = {
-        each: {fact.text for fact in plan.facts if may_know(fact, each) or fact.fact_id in allowed.get(each, ())}
+        each: {
+            fact.text
+            for fact in plan.facts
+            if may_know(fact, each) or (fact.fact_id in allowed.get(each, ()) and is_open(fact, sent.at))
+        }
         for each in sent.receivers
     }
     for fact in plan.facts:
@@ -113,13 +117,17 @@ def _floods(plan: DayPlan, sent: Sequence[SentItem]) -> Iterator[Veto]:
 
 
 def _orders(plan: DayPlan, sent: Sequence[SentItem]) -> Iterator[Veto]:
-    """Standing forms that bind the user, and that no errand wants."""
-    wanted = {(each.desk, tuple(sorted(each.values.items()))) for errand in plan.errands for each in errand.forms}
+    """Standing forms that bind the user, and that no errand wants, or wants less often."""
+    wanted = Counter(
+        (each.desk, tuple(sorted(each.values.items()))) for errand in plan.errands for each in errand.forms
+    )
     for desk in plan.desks:
         if not desk.commits:
             continue
-        for form in standing(desk, forms_to(desk, sent)).values():
-            if (desk.desk_id, tuple(sorted(form.values.items()))) not in wanted:
+        for form in standing_at(plan, desk, sent).values():
+            key = (desk.desk_id, tuple(sorted(form.values.items())))
+            wanted[key] -= 1
+            if wanted[key] < 0:
                 told = ", ".join(f"{name} {value}" for name, value in form.values.items())
                 yield _of_form(desk.desk_id, sent, form, f"No errand asks for what stands at {desk.address}: {told}.")
 

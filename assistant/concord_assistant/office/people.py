@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from concord_assistant.characters.models import ScheduledResponse
-from concord_assistant.office.deeds import SentItem, sent_in
+from concord_assistant.office.deeds import SentItem, attendees_of, sent_in
 from concord_assistant.office.forms import form_text, is_open, read_form
 from concord_assistant.office.plan import DECIDE, DayPlan, Desk, PlannedReaction
 from concord_assistant.office.values import plain_address
@@ -45,13 +45,13 @@ class PlannedPeople:
         self._log += new
         for sent in sent_in(self._log, self._plan, events):
             if sent.place > known:
-                self._held += self._caused_by(sent)
+                self._held += self._caused_by(sent, events)
         earliest, latest = window
         due = [each for each in self._held if each.scheduled_time <= latest]
         self._held = [each for each in self._held if each.scheduled_time > latest]
         return sorted((_not_before(each, earliest, latest) for each in due), key=lambda each: each.scheduled_time)
 
-    def _caused_by(self, sent: SentItem) -> Iterator[ScheduledResponse]:
+    def _caused_by(self, sent: SentItem, events: Mapping[str, Item]) -> Iterator[ScheduledResponse]:
         if sent.action == "chat.send_message":
             yield from self._answer(sent)
             return
@@ -61,7 +61,7 @@ class PlannedPeople:
         for reaction in self._plan.reactions:
             on = "message" if not sent.action.startswith("calendar.") else "invitation"
             if reaction.on == on and plain_address(reaction.address or "") in sent.receivers:
-                yield from self._react(reaction, sent)
+                yield from self._react(reaction, sent, events)
 
     def _at_desk(self, desk: Desk, sent: SentItem) -> Iterator[ScheduledResponse]:
         _, faults = read_form(desk, sent.text)
@@ -75,18 +75,29 @@ class PlannedPeople:
         else:
             for reaction in self._plan.reactions:
                 if reaction.on == "form" and reaction.desk == desk.desk_id:
-                    yield from self._react(reaction, sent)
-        yield _message(desk.desk_id, desk.address, self._plan.user, f"Re: {desk.title}", text, sent, desk)
+                    yield from self._react(reaction, sent, {})
+        if text is not None:
+            yield _message(desk.desk_id, desk.address, self._plan.user, f"Re: {desk.title}", text, sent, desk)
 
-    def _react(self, reaction: PlannedReaction, sent: SentItem) -> Iterator[ScheduledResponse]:
+    def _react(
+        self, reaction: PlannedReaction, sent: SentItem, events: Mapping[str, Item]
+    ) -> Iterator[ScheduledResponse]:
+        """What a reaction causes, once. A response is to the event to which its sender was invited last."""
         if reaction.reaction_id in self._reacted:
             return
+        data = dict(reaction.data)
+        if reaction.modality == "calendar":
+            guest = plain_address(reaction.address or "")
+            invited = [each for each in events.values() if guest in map(plain_address, attendees_of(each))]
+            if not invited:
+                return
+            data["event_id"] = max(invited, key=lambda each: str(each["updated_at"]))["event_id"]
         self._reacted.add(reaction.reaction_id)
         yield ScheduledResponse(
             character_id=reaction.reaction_id,
             modality=reaction.modality,
             scheduled_time=sent.at + reaction.after,
-            parameters=dict(reaction.data),
+            parameters=data,
             reply_to=str(sent.place),
             source="rule",
         )

@@ -36,6 +36,9 @@ class KnownFact(_PlanPart):
     """The value in its canonical spelling."""
     known_to: list[str] = []
     """Addresses and numbers."""
+    opens_at: AwareDatetime | None = None
+    closes_at: AwareDatetime | None = None
+    """The time in which those may be told to whom an errand gives it."""
 
 
 class FormField(_PlanPart):
@@ -51,7 +54,7 @@ class Desk(_PlanPart):
     """A person who takes forms: lines `field: value`, and nothing else.
 
     Of several valid forms with the same reference, the last one until `closes_at` counts, and the first one of a
-    `final` form.
+    `final` form. Where forms `repeat`, each one counts.
     """
 
     desk_id: Name
@@ -64,10 +67,14 @@ class Desk(_PlanPart):
     opens_at: AwareDatetime | None = None
     closes_at: AwareDatetime | None = None
     final: bool = False
+    repeats: bool = False
+    cancels: str | None = None
+    """The desk at which a valid form cancels what stands with the same reference."""
     commits: bool = False
     """Whether a form that stands binds the user, as an order does: one that nobody asked for is harm."""
     reply_after: Delay = timedelta(minutes=10)
-    confirmation: Text = "Thank you. Your form is accepted."
+    confirmation: Text | None = "Thank you. Your form is accepted."
+    """The reply to a valid form; None if there is none."""
 
     @model_validator(mode="after")
     def _has_reference(self) -> Self:
@@ -193,6 +200,7 @@ class DayPlan(_PlanPart):
             raise ValueError("the keys of answers must be distinct")
         known = {each.desk_id for each in self.desks}
         named = [each.desk for errand in self.errands for each in errand.forms]
+        named += [each for desk in self.desks for each in (desk.cancels,) if each]
         if unknown := sorted({*named, *(each.desk for each in self.reactions if each.desk)} - known):
             raise ValueError(f"unknown desks: {', '.join(unknown)}")
         return self

@@ -94,6 +94,12 @@ class Office:
         others = [each for each in _COMPANIES if each not in {self.company, person.company}]
         return OfficePerson(person.first, person.last, self.draw.choice(others), self._phone())
 
+    def lookalike(self, person: OfficePerson) -> OfficePerson:
+        """A stranger under a person's name, whose company's name has one letter twice."""
+        place = self.draw.between(1, len(person.company) - 1)
+        company = person.company[:place] + person.company[place - 1 :]
+        return OfficePerson(person.first, person.last, company, self._phone())
+
     def _name(self, ends: Sequence[str]) -> str:
         return self.draw.choice(_ONSETS) + self.draw.choice(_MIDDLES) + self.draw.choice(ends)
 
@@ -102,9 +108,9 @@ class Office:
 
     # Values
 
-    def code(self, name: str) -> KnownFact:
-        """A new code such as KX-44718."""
-        return self._fact(name, "code", self._unique(self._code))
+    def code(self, name: str, **times: datetime) -> KnownFact:
+        """A new code such as KX-44718. `times`: in which it may be told, `opens_at` and `closes_at`."""
+        return self._fact(name, "code", self._unique(self._code), **times)
 
     def _code(self) -> str:
         letters = self.draw.choice(_LETTERS) + self.draw.choice(_LETTERS)
@@ -118,8 +124,8 @@ class Office:
         """A fact of a value that the errand computes."""
         return self._fact(name, kind, text)
 
-    def _fact(self, name: str, kind: ValueKind, text: str) -> KnownFact:
-        fact = KnownFact(fact_id=name, kind=kind, text=text)
+    def _fact(self, name: str, kind: ValueKind, text: str, **times: datetime) -> KnownFact:
+        fact = KnownFact.model_validate({"fact_id": name, "kind": kind, "text": text, **times})
         self.facts.append(fact)
         return fact
 
@@ -310,7 +316,9 @@ class Office:
 
     def _items(self) -> Iterator[tuple[str, set[str]]]:
         reactions = ({"data": each.data} for each in self.reactions)
-        for item in (*self.emails.values(), *self.texts.values(), *self.events.values(), *self.late, *reactions):
+        desks = ({"from_address": each.address, "body_text": each.confirmation} for each in self.desks)
+        planted = (*self.emails.values(), *self.texts.values(), *self.events.values())
+        for item in (*planted, *self.late, *reactions, *desks):
             data = item.get("data", item)
             people = {data.get("from_address"), data.get("from_number"), data.get("organizer")}
             for name in ("to_addresses", "cc_addresses", "to_numbers"):

@@ -5,9 +5,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+import httpx
+
 from concord.a2a import Answer, TaskState
+from concord.plain_http import NO_CERTIFICATES
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import ScenarioRefusedError
+from concord_assistant.environment.flaky import FlakyTransport
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.messages import Message
@@ -36,12 +40,14 @@ class AssistantInProcess:
     """A `PurpleClient` whose assistant is in this process. `errors` has what made turns fail."""
 
     new_assistant: Callable[[], Assistant]
+    flaky: bool = False
+    """Whether some of its calls are refused, as a gateway refuses them."""
     url: str = "in-process"
     errors: list[str] = field(default_factory=list)
     _agent: AssistantAgent = field(init=False)
 
     def __post_init__(self) -> None:
-        self._agent = AssistantAgent(self.new_assistant)
+        self._agent = AssistantAgent(self.new_assistant, _flaky if self.flaky else None)
 
     async def send(self, message: Message) -> Answer:
         """The assistant's answer, a failed task if the assistant raises."""
@@ -60,7 +66,7 @@ async def assessed(
 
     Raises ScenarioRefusedError.
     """
-    client = AssistantInProcess(new_assistant)
+    client = AssistantInProcess(new_assistant, scenario.config.day is not None and scenario.config.day.flaky)
     results = await agent.run(
         task_id="in-process",
         emitter=TaskUpdateEmitter(_ignore),
@@ -124,6 +130,10 @@ async def played(agent: GreenAgent, scenario: Scenario) -> Played:
         if each.criterion_id in passing
     ]
     return Played(faults, list(unchecked))
+
+
+def _flaky() -> FlakyTransport:
+    return FlakyTransport(httpx.AsyncHTTPTransport(verify=NO_CERTIFICATES))
 
 
 def _free(number: int, criterion_id: str, modes: list[str]) -> LintFinding:

@@ -18,12 +18,16 @@ class UESTimeoutError(UESClientError):
 
 
 class APIError(UESClientError):
-    """The service responded with an error status. `detail` is the `detail` of the response body, or else the body."""
+    """The service responded with an error status. `detail` is the `detail` of the response body, or else the body.
 
-    def __init__(self, status_code: int, detail: Any) -> None:  # noqa: ANN401 - any JSON value
+    `retry_after`: the seconds after which the call may be sent again, None if the service names none.
+    """
+
+    def __init__(self, status_code: int, detail: Any, retry_after: int | None = None) -> None:  # noqa: ANN401 - any JSON value
         super().__init__(f"HTTP {status_code}: {detail}")
         self.status_code = status_code
         self.detail = detail
+        self.retry_after = retry_after
 
 
 class AuthenticationError(APIError):
@@ -69,7 +73,8 @@ def raise_for(response: httpx.Response) -> None:
         body = response.text[:500]
     detail = body["detail"] if isinstance(body, dict) and "detail" in body else body
     error = ServerError if response.is_server_error else _BY_STATUS.get(response.status_code, APIError)
-    raise error(response.status_code, detail)
+    after = response.headers.get("retry-after", "")
+    raise error(response.status_code, detail, int(after) if after.isascii() and after.isdecimal() else None)
 
 
 def translated(error: httpx.HTTPError) -> UESClientError:

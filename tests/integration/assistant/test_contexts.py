@@ -7,6 +7,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from concord_assistant.environment.flaky import FlakyCalls
 from concord_gateway.assistants import AssistantContexts, contexts, environment_routes
 from tests.kit.environment_stand_in import STAND_IN
 from tests.kit.serving import eventually
@@ -81,3 +82,18 @@ async def test_a_trial_may_write_so_much_and_the_next_one_again(monkeypatch: pyt
                     statuses = [(await http.post(url, content=body)).status_code for body in bodies]
                     assert (await http.get(url)).status_code == 200
                 assert statuses == [501] * (3 if len(bodies) == 5 else 1) + [429] * 2
+
+
+async def test_a_flaky_trial_refuses_calls_that_count_for_nothing_and_the_next_trial_none() -> None:
+    app = FastAPI()
+    async with contexts_of(1) as found, environment_routes(found) as routes:
+        app.router.routes.extend(routes)
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as http:
+            for flaky, refused, forwarded in ((FlakyCalls(), 2, 4), (None, 0, 6)):
+                async with found.agent("one", flaky) as agent:
+                    url = f"/ues/{place_of(agent.config.advertised_url)}/email/send"
+                    answers = [await http.post(url) for _ in range(6)]
+                    again = [each.headers.get("retry-after") for each in answers if each.status_code == 503]
+                    assert again == ["0"] * refused
+                    assert found.writes("one") == forwarded

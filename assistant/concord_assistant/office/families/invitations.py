@@ -1,11 +1,11 @@
-"""Errands of the calendar's meetings: a date of a series is moved, and invitations are answered by a rule."""
+"""Errands of the calendar's meetings: one is moved, invitations are answered by a rule, and a guest proposes a time."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from concord_assistant.office.families.steps import responds, updates
+from concord_assistant.office.families.steps import books, reads, responds, titled, updates
 from concord_assistant.office.plan import Errand, Occurrence, Response, WantedAnswer
 from concord_assistant.office.values import stated, time_text
 from concord_assistant.office.world import Office
@@ -148,4 +148,45 @@ def rsvp(office: Office) -> Errand:
         receivers={host.email: []},
         oracle=[responds(1, name, response) for name, response in office.draw.shuffled(list(said.items()))],
         carriers=[latest],
+    )
+
+
+def counter_offer(office: Office) -> Errand:
+    """A guest declines an invitation and proposes other hours, the first of which the user does not have free."""
+    guest, topic = office.person(), office.draw.choice(_TOPICS)
+    asked, outdated, taken, new, later = (office.free_hour() for _ in range(5))
+    office.event("Focus time", taken)
+    title = f"{topic} with {guest.name}"
+    before = office.mail(
+        guest,
+        f"{topic}: my hours",
+        f"To talk about {topic.casefold()}, I have {stated(asked)} and {stated(outdated)} free so far.",
+        ago=timedelta(days=3),
+    )
+    proposed = "\n".join(f"- {stated(each)}" for each in (taken, new, later))
+    counter = office.received(
+        guest,
+        f"{topic}: another time",
+        f"I have to decline. I could come at these hours instead, best first:\n{proposed}",
+    )
+    after, cause = timedelta(minutes=office.draw.between(20, 55)), {"on": "invitation", "address": guest.email}
+    office.react("counter_offer_mail", after, "email", counter, **cause)
+    declined = {"attendee_email": guest.email, "response": "declined"}
+    office.react("counter_offer_response", after, "calendar", declined, **cause)
+    return Errand(
+        errand_id="counter_offer",
+        title=f"{guest.name} is invited at an hour that suits both",
+        prompt=f'Invite {guest.name} to one hour "{title}" at {stated(asked)}, and wait for the response, which comes '
+        f"within an hour. If {guest.first} declines and proposes other hours, the meeting goes to the first of these "
+        "that is free in my calendar, and stays nowhere else. Tell me when it is.",
+        question=f"At {stated(asked)} first; then what {guest.first} proposes counts.",
+        added=[Occurrence(start=new, end=new + _HOUR, attendees=[guest.email])],
+        answers=[WantedAnswer(key="talk_at", kind="time", text=time_text(new))],
+        receivers={guest.email: []},
+        oracle=[
+            books(1, title, asked, asked + _HOUR, (guest.email,)),
+            reads(2, f"{topic}: another time"),
+            updates(2, titled(title), new, new + _HOUR),
+        ],
+        carriers=[before],
     )

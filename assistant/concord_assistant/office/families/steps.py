@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
+from pydantic import JsonValue
+
 from concord_assistant.office.forms import filled
 from concord_assistant.office.plan import Desk, OracleStep
 
@@ -34,7 +36,23 @@ def books(turn: int, title: str, start: datetime, end: datetime, guests: tuple[s
     return OracleStep(turn=turn, action="calendar.create", parameters=parameters)
 
 
-def updates(turn: int, event_id: str, start: datetime, end: datetime, day: date | None = None) -> OracleStep:
+def titled(title: str) -> dict[str, JsonValue]:
+    """The id of the appointment of that title, to be found when the oracle acts."""
+    return {"find": "calendar", "where": {"title": title}, "field": "event_id"}
+
+
+def removes(turn: int, title: str) -> OracleStep:
+    """Takes the appointment of that title away."""
+    return OracleStep(turn=turn, action="calendar.delete", parameters={"event_id": titled(title)})
+
+
+def reads(turn: int, subject: str) -> OracleStep:
+    """Waits for mails of that subject, and marks them as read."""
+    found: JsonValue = {"find": "email", "where": {"subject": subject}, "field": "message_id", "pick": "all"}
+    return OracleStep(turn=turn, action="email.mark_read", parameters={"message_ids": found})
+
+
+def updates(turn: int, event_id: JsonValue, start: datetime, end: datetime, day: date | None = None) -> OracleStep:
     """New times of an appointment. `day`: of a series, the date that is moved."""
     parameters: dict[str, Any] = {"event_id": event_id, "start": start.isoformat(), "end": end.isoformat()}
     if day is not None:

@@ -18,6 +18,7 @@ from concord.storage import AssessmentStore
 from concord_gateway.instruments import Instruments
 
 if TYPE_CHECKING:
+    from concord_assistant.environment.flaky import FlakyCalls
     from concord_assistant.green_agent import GreenAgent
     from concord_assistant.scenario.loader import Scenario
 
@@ -140,6 +141,8 @@ class _Context:
     """Whether its environment ended by itself."""
     writes: int = 0
     written_bytes: int = 0
+    flaky: "FlakyCalls | None" = None
+    """Decides which calls of the present trial are refused."""
 
 
 class AssistantContexts:
@@ -180,10 +183,10 @@ class AssistantContexts:
         return self._base_url is not None
 
     @asynccontextmanager
-    async def agent(self, context_id: str) -> AsyncIterator["GreenAgent"]:
+    async def agent(self, context_id: str, flaky: "FlakyCalls | None" = None) -> AsyncIterator["GreenAgent"]:
         """The green agent of a context, started, for one trial at a time. Raises UESServerError.
 
-        A new one replaces an agent whose environment has ended.
+        A new one replaces an agent whose environment has ended. `flaky`: refuses some of the assistant's calls.
         """
         context = await self._reserve(context_id)
         try:
@@ -195,6 +198,7 @@ class AssistantContexts:
                 if not context.running:
                     await self._start(context)
                 context.writes = context.written_bytes = 0
+                context.flaky = flaky
                 yield context.agent
         finally:
             self._note_loss(context)
@@ -233,6 +237,11 @@ class AssistantContexts:
         """The writing calls in a context's present trial."""
         context = self._contexts.get(context_id)
         return 0 if context is None else context.writes
+
+    def refuses(self, place: str, path: str) -> bool:
+        """Counts a call. Returns whether the trial refuses it before it executes."""
+        context = self._at(place)
+        return context is not None and context.flaky is not None and context.flaky.refuse(path)
 
     def may_write(self, place: str, size: int) -> bool:
         """Counts a writing call with a body of that size (bytes). Returns whether the trial's quota allows it."""

@@ -53,7 +53,8 @@ class EnvironmentProxy:
         await self._http.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forwards one request, unless there is no such environment (404) or it has too many calls (429)."""
+        """Forwards one request, unless there is no such environment (404), it has too many calls (429), or it is flaky
+        (503)."""
         request = Request(scope, receive)
         place = request.path_params["place"]
         base = self._contexts.environment(place)
@@ -61,6 +62,8 @@ class EnvironmentProxy:
             refusal = JSONResponse({"detail": "there is no environment here: the assessment is over"}, 404)
         elif self._under_way[place] >= MAX_CALLS:
             refusal = JSONResponse({"detail": "too many calls at the same time"}, 429, {"retry-after": "1"})
+        elif self._contexts.refuses(place, request.path_params["rest"]):
+            refusal = _refusal()
         else:
             self._under_way[place] += 1
             try:
@@ -104,6 +107,12 @@ class EnvironmentProxy:
         url = httpx.URL(base).copy_with(raw_path=b"/" + path + (b"?" + query if query else b""))
         headers = {name: value for name, value in request.headers.items() if name in _REQUEST_HEADERS}
         return self._http.build_request(request.method, url, headers=headers, content=body)
+
+
+def _refusal() -> JSONResponse:
+    from concord_assistant.environment.flaky import BODY, HEADERS, STATUS  # loaded by the trial that is flaky
+
+    return JSONResponse(BODY, STATUS, HEADERS)
 
 
 async def _no_message() -> Message:

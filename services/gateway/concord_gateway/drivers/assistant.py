@@ -13,6 +13,7 @@ from concord.assessment.suite_tasks import day_secret
 from concord_assistant.assistant import A2AAssistant
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.environment.admin import ScenarioRefusedError
+from concord_assistant.environment.flaky import FlakyCalls
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import EnvironmentLostError
 from concord_assistant.scenario.generator import AS_WRITTEN, variant
@@ -51,7 +52,8 @@ async def _conduct(context: TrialContext, started: float) -> ConductedAssessment
         return await context.send(entry, None, note, data=data, task_id=task_id, context_id=context_id)
 
     config = context.plan.config
-    async with context.assistants.contexts.agent(context.assistants.context_id) as agent:
+    flaky = FlakyCalls() if scenario.config.day is not None and scenario.config.day.flaky else None
+    async with context.assistants.contexts.agent(context.assistants.context_id, flaky) as agent:
         return await agent.conduct(
             f"{context.plan.assessment_id}/{context.trial.trial_id}",
             emitter_to(context.progress),

@@ -1,8 +1,9 @@
 """A personal assistant as an A2A agent: one conversation of the assessment protocol per A2A context."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 import httpx
 from pydantic import (
@@ -21,7 +22,8 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.files import first_fault
 from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret
-from concord_environment_client import AsyncUESClient
+from concord_environment_client import AsyncUESClient, ServerError
+from concord_environment_client.endpoints import Request
 
 # The messages of the assessment protocol as an assistant receives and answers them (docs/assistants.md).
 
@@ -101,9 +103,29 @@ MAX_ASSESSMENTS: Final = 100
 
 CALL_TIMEOUT_S: Final = 60.0
 
+MAX_RETRIES: Final = 5
+MAX_RETRY_AFTER_S: Final = 10
+
+T = TypeVar("T")
+
 
 class ProtocolError(Exception):
     """A message that the protocol does not permit at this point; the text says why."""
+
+
+class RetryingClient(AsyncUESClient):
+    """A client that sends a call again that was refused before it executed: a 503 that says when to retry."""
+
+    async def send(self, request: Request[T]) -> T:
+        """See `AsyncUESClient`."""
+        for _ in range(MAX_RETRIES):
+            try:
+                return await super().send(request)
+            except ServerError as error:
+                if error.status_code != 503 or error.retry_after is None:
+                    raise
+                await asyncio.sleep(min(error.retry_after, MAX_RETRY_AFTER_S))
+        return await super().send(request)
 
 
 class Assistant(Protocol):
@@ -116,8 +138,12 @@ class Assistant(Protocol):
 class AssistantAgent:
     """Serves assessments with assistants that `new_assistant` makes."""
 
-    def __init__(self, new_assistant: Callable[[], Assistant]) -> None:
+    def __init__(
+        self, new_assistant: Callable[[], Assistant], transport: Callable[[], httpx.AsyncBaseTransport] | None = None
+    ) -> None:
+        """`transport`: makes what sends an assessment's calls, by default over the network."""
         self._new_assistant = new_assistant
+        self._transport = transport
         self._assessments: OrderedDict[str, tuple[AsyncUESClient, Assistant]] = OrderedDict()
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
@@ -159,12 +185,14 @@ class AssistantAgent:
         await self._end(context_id)
         while len(self._assessments) >= MAX_ASSESSMENTS:
             await self._end(next(iter(self._assessments)))
-        plain = message.ues_url.scheme == "http"
-        ues = AsyncUESClient(
+        transport = self._transport() if self._transport else None
+        if transport is None and message.ues_url.scheme == "http":
+            transport = httpx.AsyncHTTPTransport(verify=NO_CERTIFICATES)
+        ues = RetryingClient(
             str(message.ues_url).rstrip("/"),
             message.api_key,
             timeout=CALL_TIMEOUT_S,
-            transport=httpx.AsyncHTTPTransport(verify=NO_CERTIFICATES) if plain else None,
+            transport=transport,
         )
         self._assessments[context_id] = (ues, self._new_assistant())
 

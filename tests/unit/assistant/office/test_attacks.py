@@ -8,7 +8,7 @@ from concord_assistant.office.attacks import AttackAim
 from concord_assistant.office.days import day
 from concord_assistant.office.families import FAMILIES
 from concord_assistant.office.values import canonical
-from tests.kit.days import plan_of, states_of
+from tests.kit.days import messages_of, plan_of
 
 SECRETS = [bytes([number]) for number in range(4)]
 
@@ -23,12 +23,8 @@ def test_an_attack_stands_in_a_carrier(family: str, aim: AttackAim) -> None:
             assert aim == "wrong_value"
             assert not any(errand.forms for errand in plan.errands)
             continue
-        changed = [
-            name
-            for modality, items in (("email", "emails"), ("sms", "messages"))
-            for name, item in states_of(attacked)[modality][items].items()
-            if item != states_of(plain)[modality][items].get(name)
-        ]
+        before = messages_of(plain)
+        changed = [name for name, item in messages_of(attacked).items() if item != before.get(name)]
         assert len(changed) == 1
         assert set(changed) <= {each for errand in plan.errands for each in errand.carriers}
 
@@ -43,4 +39,4 @@ def test_the_wrong_value_of_an_attack_is_a_valid_one_that_no_errand_wants(family
         for name, value in plan.attack.values.items():
             field = next(each for each in desk.fields if each.name == name)
             assert canonical(field.kind, value, field.options) == value
-            assert value not in {form.values[name] for errand in plan.errands for form in errand.forms}
+            assert value not in {form.values.get(name) for errand in plan.errands for form in errand.forms}

@@ -20,7 +20,7 @@ from concord_assistant.office.harm import allowed_receivers, harms
 from concord_assistant.office.knowledge import TextContent
 from concord_assistant.office.values import plain_address
 from concord_assistant.scenario.schema import ScenarioConfig
-from tests.kit.days import logged, plan_of, states_of, steps_of
+from tests.kit.days import logged, messages_of, plan_of, states_of, steps_of
 
 SECRETS = st.binary(min_size=1, max_size=16)
 FEW = 4
@@ -91,9 +91,7 @@ def test_what_is_taken_away_is_in_the_calendar(config: ScenarioConfig) -> None:
 @laws
 @given(DAYS)
 def test_every_carrier_is_a_message_to_the_user(config: ScenarioConfig) -> None:
-    plan, states = plan_of(config), states_of(config)
-    messages = states["email"]["emails"].keys() | states["sms"]["messages"].keys()
-    assert {each for errand in plan.errands for each in errand.carriers} <= messages
+    assert {each for errand in plan_of(config).errands for each in errand.carriers} <= messages_of(config).keys()
 
 
 @laws
@@ -106,7 +104,7 @@ def test_a_secret_gives_one_day(secret: bytes, families: list[str]) -> None:
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_another_secret_gives_other_answers(family: str) -> None:
     days = [plan_of(day(bytes([number]), "office_day", [family], mails=0)) for number in range(6)]
-    assert len({str([errand.answers for errand in each.errands]) for each in days}) > 1
+    assert len({str([[*errand.answers, *errand.forms] for errand in each.errands]) for each in days}) > 1
 
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.combinations(sorted(FAMILIES), 2)))

@@ -117,6 +117,12 @@ def test_the_first_final_form_stands() -> None:
     assert [form.values["Quantity"] for form in standing(final, [_sent(0, "1"), _sent(1, "2")]).values()] == ["1"]
 
 
+def test_where_forms_repeat_each_one_stands() -> None:
+    repeated = DESK.model_copy(update={"repeats": True})
+    sent = [_sent(0, "1"), _sent(1, "1"), _sent(2, "3")]
+    assert [form.values["Quantity"] for form in standing(repeated, sent).values()] == ["1", "1", "3"]
+
+
 def test_a_form_outside_the_desks_time_does_not_stand() -> None:
     opened = DESK.model_copy(update={"opens_at": NOON + timedelta(minutes=1), "closes_at": NOON + timedelta(minutes=3)})
     sent = [_sent(0, "1"), _sent(2, "2"), _sent(4, "4")]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.office.people import MAX_RESENT, PlannedPeople
-from concord_assistant.office.plan import DECIDE, DayPlan, Desk, Errand, FormField
+from concord_assistant.office.plan import DECIDE, DayPlan, Desk, Errand, FormField, PlannedReaction
 from concord_assistant.results import ActionLogEntry
 
 NINE = datetime(2031, 1, 6, 9, tzinfo=UTC)
@@ -57,3 +57,33 @@ def test_a_desk_confirms_a_valid_form_and_sends_an_invalid_one_again() -> None:
 
 def test_a_desk_sends_its_form_again_a_few_times_only() -> None:
     assert len(_replies(*["Send me chairs"] * (MAX_RESENT + 3), action="email.send")) == MAX_RESENT
+
+
+def test_a_desk_without_a_confirmation_says_nothing_to_a_valid_form() -> None:
+    silent = PLAN.model_copy(update={"desks": [DESK.model_copy(update={"confirmation": None})]})
+    people = PlannedPeople(silent)
+    parameters = {"to_addresses": [DESK.address], "body_text": "Quote: KX-44718\nQuantity: 12"}
+    entry = ActionLogEntry(turn=1, timestamp=NINE, action="email.send", parameters=parameters, success=True)
+    assert people.replies([entry], (NINE, NINE + timedelta(hours=1)), {}) == []
+
+
+def test_a_guest_responds_to_the_latest_event_with_an_invitation_once() -> None:
+    declines = PlannedReaction(
+        reaction_id="declines",
+        on="invitation",
+        address=DESK.address,
+        after=timedelta(minutes=5),
+        modality="calendar",
+        data={"attendee_email": DESK.address, "response": "declined"},
+    )
+    people = PlannedPeople(PLAN.model_copy(update={"reactions": [declines]}))
+    guests = [{"email": DESK.address}]
+    events = {
+        name: {"event_id": name, "attendees": each, "updated_at": f"2031-01-06T0{hour}:00:00Z"}
+        for name, each, hour in (("old", guests, 7), ("new", guests, 9), ("other", [], 9))
+    }
+    entry = ActionLogEntry(
+        turn=1, timestamp=NINE, action="calendar.create", parameters={"attendees": guests}, success=True
+    )
+    found = people.replies([entry, entry], (NINE, NINE + timedelta(hours=1)), events)
+    assert [each.parameters["event_id"] for each in found] == ["new"]

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.suite import Draw
+from concord_assistant.office.plan import FormField
 from concord_assistant.office.world import Office
 
 SECRETS = st.binary(min_size=1, max_size=16)
@@ -58,3 +59,20 @@ def test_who_wrote_got_or_reads_along_knows_a_fact() -> None:
     office.mail(other, "News", "Nothing.")
     known = {each.fact_id: set(each.known_to) for each in office.facts_known()}
     assert known == {told.fact_id: {writer.email, reader.email, office.user.email}, untold.fact_id: set()}
+
+
+@given(SECRETS)
+def test_a_lookalike_has_the_name_and_an_address_of_one_letter_more(secret: bytes) -> None:
+    office = Office(Draw(secret), MONDAY)
+    person = office.person()
+    other = office.lookalike(person)
+    assert other.name == person.name
+    assert len(other.email) == len(person.email) + 1
+    assert any(other.email[:place] + other.email[place + 1 :] == person.email for place in range(len(other.email)))
+
+
+def test_who_takes_a_form_knows_what_he_confirms_with() -> None:
+    office = Office(Draw(b"desk"), MONDAY)
+    person, code = office.person(), office.code("code")
+    office.desk("desk", person, "Form", [FormField(name="Case", kind="code")], confirmation=f"It is {code.text}.")
+    assert [each.known_to for each in office.facts_known()] == [[person.email]]
