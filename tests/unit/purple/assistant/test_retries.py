@@ -22,7 +22,7 @@ async def _called(*answers: httpx.Response) -> int:
         return next(left)
 
     async with RetryingClient("http://environment", transport=httpx.MockTransport(answer)) as ues:
-        await ues.calendar.export_ics()
+        await ues.calendar.list_calendars()
     return len(calls)
 
 
