@@ -14,7 +14,6 @@ import gc
 import importlib
 import json
 import os
-import posix
 import select
 import signal
 import socket
@@ -30,8 +29,7 @@ from concord.processes.program import LENGTH
 _BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
 _MAX_DESCRIPTORS: Final = 8
 _ARGUMENTS_START: Final = 45
-_ENVIRONMENT_END: Final = 48
-"""In `/proc/PID/stat`, after the name of the program: where the command line, and the variables after it, lie."""
+"""In `/proc/PID/stat`, after the name of the program: where the command line begins in memory; its end follows."""
 
 
 def serve(
@@ -53,7 +51,8 @@ def serve(
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     for number in parent_guard.SIGNALS:
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
-    _set_environment(env)
+    os.environ.clear()
+    os.environ.update(env)
     _entitle("concord.processes.fork_server")
     import_all(modules)
     with listener:
@@ -131,16 +130,17 @@ def _become(connection: socket.socket) -> None:
         for target, each in enumerate(descriptors[:3]):
             os.dup2(each, target)
             os.close(each)
-        _set_environment(request["env"])
+        os.environ.clear()
+        os.environ.update(request["env"])
         grace_s = request["grace_s"]
         if grace_s is not None:
             os.setsid()
         connection.sendall(b"%d\n" % os.getpid())
-    command = [sys.executable, "-m", request["module"], *request["arguments"]]
+    command = [Path(sys.executable).name, "-m", request["module"], *request["arguments"]]
     if grace_s is not None:
         parent_guard.pass_signals_on()
         if (child := os.fork()) != 0:
-            _entitle(parent_guard.__file__, "run", str(grace_s), *command)
+            _entitle(Path(parent_guard.__file__).name, "run", str(grace_s), *command)
             os._exit(parent_guard.watch(child, grace_s))
         for number in parent_guard.SIGNALS:
             signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
@@ -153,23 +153,14 @@ def _become(connection: socket.socket) -> None:
     _main_of(request["module"])()
 
 
-def _set_environment(env: Mapping[str, str]) -> None:
-    posix.environ.clear()  # those at the start of the interpreter
-    os.environ.clear()
-    os.environ.update(env)
-
-
 def _main_of(name: str) -> Any:  # noqa: ANN401 - a module's function
     module = importlib.import_module(name)
     return (module if hasattr(module, "main") else importlib.import_module(f"{name}.__main__")).main
 
 
 def _entitle(*command: str) -> None:
-    """Shows another command line, and none of the variables at the start, to those who list processes.
-
-    The kernel shows as much of it as the memory of both holds, up to the first null byte.
-    """
+    """Shows another command line, as far as this one's memory goes, to those who list processes."""
     fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
-    start, end = int(fields[_ARGUMENTS_START]), int(fields[_ENVIRONMENT_END])
-    text = os.fsencode(" ".join(command))[: end - start - 1]
+    start, end = map(int, fields[_ARGUMENTS_START : _ARGUMENTS_START + 2])
+    text = b"".join(os.fsencode(each) + b"\0" for each in command)[: end - start - 1]
     ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)

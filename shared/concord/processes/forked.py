@@ -7,8 +7,10 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.context import ForkContext, SpawnContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
 
@@ -100,14 +102,28 @@ async def fork_server(
             import_all(modules)
             context = get_context("fork")
         reader, writer = context.Pipe(duplex=False)
-        process = context.Process(target=serve, args=(listener, reader, modules, env, log))
-        await _outside_of_tasks(process.start)  # which would be the current ones of whatever is forked
+        process = context.Process(target=serve, args=(listener, reader, modules, dict(env), log))
+        await _outside_of_tasks(
+            partial(_start, process, dict(env))
+        )  # which would be the current ones of whatever is forked
         reader.close()
     try:
         yield path
     finally:
         writer.close()
         process.join()
+
+
+def _start(process: BaseProcess, env: Mapping[str, str]) -> None:
+    """Starts a process that can read no other variables."""
+    before = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(env)
+        process.start()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 async def _outside_of_tasks(call: Callable[[], None]) -> None:
