@@ -74,8 +74,8 @@ def seat_state(plan: DayPlan, evidence: DayEvidence) -> SeatState:
 def grade_team(answers: Answers, key: JsonValue) -> Grade:
     """Grades the end states of all seats, given as JSON: the parts that are done, none of them after a harm."""
     told, states = TeamKey.model_validate(key), states_in(answers)
-    harmed = any(team_harms(states, told))
-    return Grade({each.part_id: float(not harmed and _is_done(each, states)) for each in told.parts})
+    harms = tuple(team_harms(states, told))
+    return Grade({each.part_id: float(not harms and _is_done(each, states)) for each in told.parts}, harms=harms)
 
 
 def states_in(answers: Answers) -> dict[str, SeatState]:

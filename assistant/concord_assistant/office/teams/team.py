@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from concord.assessment.task_spec import TEAM_DAY
 from concord.suite import Answers, Bound, Draw, Fact, Grade, Group, Kind, Neighbours, Part, Suite, SuiteTask, Value
 from concord.suite.task import Family
 from concord_assistant.office.days import FIRST_DAY, scenario_of
@@ -18,9 +19,6 @@ from concord_assistant.office.teams.grading import PartKey, TeamKey, grade_team
 from concord_assistant.office.teams.work import NotUniqueError, TeamWork
 from concord_assistant.office.world import Office
 from concord_assistant.scenario.schema import ScenarioConfig
-
-PREFIX: Final = "office-team-"
-"""What the names of teams' days begin with."""
 
 SEATS: Final = range(3, 9)
 """The people of a team: the best of all choices of a budget is found by trying them."""
@@ -76,7 +74,7 @@ def _team(family: str, offices: Sequence[Office], work: TeamWork) -> Team:
         )
         for office, errand in zip(offices, work.errands, strict=True)
     ]
-    name = f"{PREFIX}{family}".replace("-", "_")
+    name = f"{TEAM_DAY}{family}".replace("-", "_")
     days = [scenario_of(office, name, plan) for office, plan in zip(offices, plans, strict=True)]
     return Team(days, plans, work)
 
@@ -114,12 +112,12 @@ def team_task(made: Team, family: str, neighbours: Neighbours) -> SuiteTask:
     ]
     key = TeamKey(parts=parts, once=list(work.once), prices=dict(work.prices), limit=work.limit)
     return SuiteTask(
-        family=f"{PREFIX}{family}",
+        family=f"{TEAM_DAY}{family}",
         difficulty=1,
         neighbours=neighbours,
         question=work.question,
         briefs={seat: _brief(day, plan) for seat, day, plan in zip(seats, made.days, made.plans, strict=True)},
-        answerers=tuple(dict.fromkeys(each.seat for each in parts)) if not work.once else tuple(seats),
+        answerers=tuple(seats),
         key=key.model_dump(mode="json"),
         facts=tuple(
             Fact(name, tuple(holders[name]), Value(_KINDS[each.kind], each.text)) for name, each in facts.items()
@@ -146,7 +144,7 @@ class OfficeTeam:
     @property
     def name(self) -> str:
         """See `Family`."""
-        return f"{PREFIX}{self.kind}"
+        return f"{TEAM_DAY}{self.kind}"
 
     @property
     def group(self) -> Group:
@@ -182,7 +180,7 @@ class OfficeTeam:
         return frozenset()
 
 
-_FAMILIES: Final[Mapping[str, Family]] = {f"{PREFIX}{kind}": OfficeTeam(kind) for kind in TEAMS}
+_FAMILIES: Final[Mapping[str, Family]] = {f"{TEAM_DAY}{kind}": OfficeTeam(kind) for kind in TEAMS}
 
 SUITE: Final = Suite(_FAMILIES)
 """The families of teams in the office, by name."""

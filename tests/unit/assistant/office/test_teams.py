@@ -7,14 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from concord.assessment.task_spec import TEAM_DAY
 from concord.suite import Grade, Topology, neighbours_in
 from concord.suite.draw import Draw
 from concord.suite.value_reader import read
 from concord_assistant.office.families.steps import fills, sends
 from concord_assistant.office.plan import OracleStep
 from concord_assistant.office.teams.families import TEAMS
-from concord_assistant.office.teams.grading import TeamKey, grade_team, states_in, team_harms
-from concord_assistant.office.teams.team import PREFIX, SEATS, SUITE, Team, team, team_task
+from concord_assistant.office.teams.grading import grade_team
+from concord_assistant.office.teams.team import SEATS, SUITE, Team, team, team_task
 from tests.kit.office_teams import complete, oracles, states_after
 
 FEW = 3
@@ -29,9 +30,9 @@ Steps = list[list[OracleStep]]
 def _graded(made: Team, kind: str, steps: Sequence[Sequence[OracleStep]]) -> tuple[Grade, list[str]]:
     """The grade of a team whose seats take these steps, and its harms."""
     neighbours = complete(len(made.plans))
-    key = team_task(made, kind, neighbours).key
     answers = {seat: each.model_dump_json() for seat, each in states_after(made, neighbours, steps).items()}
-    return grade_team(answers, key), list(team_harms(states_in(answers), TeamKey.model_validate(key)))
+    grade = grade_team(answers, team_task(made, kind, neighbours).key)
+    return grade, list(grade.harms)
 
 
 def _fact(made: Team, name: str) -> str:
@@ -171,7 +172,7 @@ def _dearest(made: Team, seat: int) -> str:
 
 @pytest.mark.parametrize("kind", sorted(TEAMS))
 def test_a_family_is_for_complete_teams_of_its_sizes(kind: str) -> None:
-    family = SUITE.families[f"{PREFIX}{kind}"]
+    family = SUITE.families[f"{TEAM_DAY}{kind}"]
     assert family.seats == SEATS
     star = neighbours_in(Topology.STAR, ["a", "b", "c"], Draw(b"star"))
     with pytest.raises(ValueError, match="the topology is complete"):
