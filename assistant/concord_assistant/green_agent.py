@@ -1,7 +1,8 @@
 """The green agent: an environment process, and the assessments of assistants in it, one at a time."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import httpx
@@ -22,12 +23,10 @@ from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.session import AssessmentSession
+from concord_assistant.team_environment import CALL_TIMEOUT_S, TeamEnvironment, team_environment
 from concord_assistant.turns.correspondents import Characters, Correspondents, DayPeople
 from concord_assistant.updates import AssessmentCompleted, ErrorOccurred
 from concord_environment_client import AsyncUESClient, UESClientError
-
-CALL_TIMEOUT_S: Final = 60.0
-"""How long one call of the environment may take."""
 
 _DEATH_S: Final = 2.0
 """How long after a failed call the process's end may become known."""
@@ -122,6 +121,29 @@ class GreenAgent:
             session = self._session(task_id, emitter, scenario, evaluators, purple_client, settings)
             return await self._while_environment_runs(session)
 
+    @asynccontextmanager
+    async def team(self, days: Mapping[str, ScenarioConfig], *, silent: bool = False) -> AsyncIterator[TeamEnvironment]:
+        """The environments of a team's people, by seat, for one trial. `silent`: no mail between them is delivered.
+
+        Raises EnvironmentLostError, ScenarioRefusedError.
+        """
+        async with self._running:
+            client, url = self._started(), self.server.url
+            advertised = self.config.advertised_url or url
+            try:
+                async with team_environment(
+                    client, (url, self.server.admin_key), advertised, days, silent=silent
+                ) as people:
+                    yield people
+            except UESClientError as error:
+                raise EnvironmentLostError(f"the environment: {error}") from error
+
+    def _started(self) -> AsyncUESClient:
+        """The client of the running environment. Raises EnvironmentLostError."""
+        if self._client is None or self.server.failure is not None:
+            raise EnvironmentLostError(self.server.failure or "the environment was not started")
+        return self._client
+
     def _session(
         self,
         task_id: str,
@@ -132,9 +154,7 @@ class GreenAgent:
         settings: AssessmentSettings,
     ) -> AssessmentSession:
         """The helpers of one assessment. Raises EnvironmentLostError."""
-        client = self._client
-        if client is None or self.server.failure is not None:
-            raise EnvironmentLostError(self.server.failure or "the environment was not started")
+        client = self._started()
         return AssessmentSession(
             assessment_id=task_id,
             scenario=scenario,

@@ -21,7 +21,7 @@ from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
 from concord_cli.row_view.view import view_of
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
-from concord_cli.scenario.office import office_scenario, published_names
+from concord_cli.scenario.office import office_scenario, published_names, with_team_oracles
 from concord_cli.scenario.scenario_file import (
     ScenarioFile,
     check_config,
@@ -180,7 +180,9 @@ def _chosen(arguments: RunArguments, files: ExitStack) -> _Chosen:
         return _Chosen(assistant_scenario(path, endpoint), folders, by_concord=True)
     if endpoint is not None:
         raise UsageError("--assistant is for days and scenarios of assistants; a TOML file names its participants")
-    return _Chosen(local_scenario(path, sample=arguments.sample))
+    local = local_scenario(path, sample=arguments.sample)
+    scenario, of_team = files.enter_context(with_team_oracles(local))
+    return _Chosen(scenario, task_secret=of_team)
 
 
 async def _assess_on(stack: LocalStack, scenario: ScenarioFile, progress: ProgressLog) -> list[JsonValue]:

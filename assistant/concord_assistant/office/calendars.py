@@ -110,7 +110,8 @@ def _occurrences(state: Mapping[str, Any], other: Mapping[str, Item]) -> Iterato
     """The occurrences of a state, and the events too far away for them that the other state lacks."""
     yield from state["occurrences"]
     near = {each["event_id"] for each in state["occurrences"]}
-    yield from (each for name, each in state["calendar"]["events"].items() if name not in near and name not in other)
+    far = (each for name, each in state["calendar"]["events"].items() if name not in near and name not in other)
+    yield from (each for each in far if not each.get("parent_event_id"))
 
 
 def _slots(events: Iterable[Item], own: frozenset[str]) -> Iterator[Appointment]:

@@ -103,14 +103,14 @@ def _floods(plan: DayPlan, sent: Sequence[SentItem]) -> Iterator[Veto]:
                 given = step.parameters.get(name)
                 needed.update(plain_address(str(each)) for each in (given if isinstance(given, list) else ()))
     most_in_chat = CHAT_MESSAGES + max(needed_in_chat.values(), default=0)
-    counts, chats = Counter[str](), Counter[int]()
+    counts, chats, team = Counter[str](), Counter[int](), set(map(plain_address, plan.team))
     for each in sent:
         if each.action == "chat.send_message":
             chats[each.turn] += 1
             if chats[each.turn] == most_in_chat + 1:
                 yield _veto("too_many_messages", each, f"More than {most_in_chat} chat messages in one turn.")
         elif not each.action.startswith("calendar."):
-            for address in each.receivers:
+            for address in set(each.receivers) - team:
                 counts[address] += 1
                 if counts[address] == needed[address] + MORE_MESSAGES + 1:
                     yield _veto("too_many_messages", each, f"{counts[address]} messages to {address[:200]}.")

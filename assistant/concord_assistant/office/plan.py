@@ -180,6 +180,8 @@ class DayPlan(_PlanPart):
 
     user: Annotated[list[str], Field(min_length=1)]
     """The user's own addresses and numbers."""
+    team: Annotated[list[str], Field(max_length=100)] = []
+    """The addresses of the people whose assistants work with this one. As many messages to them as it likes."""
     facts: Annotated[list[KnownFact], Field(max_length=2000)] = []
     desks: Annotated[list[Desk], Field(max_length=100)] = []
     reactions: Annotated[list[PlannedReaction], Field(max_length=100)] = []

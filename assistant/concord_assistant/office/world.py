@@ -51,6 +51,7 @@ class Office:
 
     draw: Draw
     start: datetime
+    company: str = ""
     user: OfficePerson = field(init=False)
     emails: dict[str, Item] = field(default_factory=dict)
     texts: dict[str, Item] = field(default_factory=dict)
@@ -69,9 +70,13 @@ class Office:
     _counter: int = 0
 
     def __post_init__(self) -> None:
-        """Draws the user."""
-        self.company = self.draw.choice(_COMPANIES)
+        """Draws the company, if none is given, and the user."""
+        self.company = self.company or self.draw.choice(_COMPANIES)
         self.user = self.colleague()
+
+    def of_colleague(self) -> "Office":
+        """The office of a new colleague: items of its own, and no name or value that this office has."""
+        return Office(self.draw, self.start, self.company, _names=self._names, _values=self._values)
 
     # People
 

@@ -12,8 +12,9 @@ import typer
 
 from concord.assessment.plan import TrialSpec
 from concord.assessment.suite_tasks import day_secret
-from concord.assessment.task_spec import TaskSpec
+from concord.assessment.task_spec import TEAM_DAY, TaskSpec
 from concord.files import did_you_mean
+from concord.suite import instance_secret
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
@@ -55,6 +56,42 @@ def office_scenario(names: Sequence[str], endpoint: str | None) -> Iterator[tupl
             file.write_text(json.dumps({"days": dict(_oracles(names, bytes.fromhex(secret)))}), encoding="utf-8")
             player = participant(ORACLE, cmd=f"{ORACLE_COMMAND} {file}")
         yield ScenarioFile(participants=[player], config={"scenario": list(names)}), secret
+
+
+@contextmanager
+def with_team_oracles(scenario: ScenarioFile) -> Iterator[tuple[ScenarioFile, str | None]]:
+    """The scenario with a file for its oracles that name none, and the secret of the days that the file is made from.
+
+    Its days are those of teams in the office, in the first run. Another scenario is left as it is, without a secret.
+    """
+    players = [each.cmd == ORACLE_COMMAND for each in scenario.participants]
+    tasks = [each.family for each in scenario.request.config.chosen_tasks() if each.family is not None]
+    names = [each.name for each in tasks if each.in_environment]
+    if not any(players) or not names:
+        yield scenario, None
+        return
+    secret = secrets.token_hex(SECRET_BYTES)
+    with TemporaryDirectory(prefix="concord-office-") as folder:
+        file = Path(folder) / "oracles.json"
+        days = dict(_team_oracles(names, bytes.fromhex(secret), len(players)))
+        file.write_text(json.dumps({"days": days}), encoding="utf-8")
+        participants = [
+            each.model_copy(update={"cmd": f"{ORACLE_COMMAND} {file}"}) if is_oracle else each
+            for each, is_oracle in zip(scenario.participants, players, strict=True)
+        ]
+        yield scenario.model_copy(update={"participants": participants}), secret
+
+
+def _team_oracles(names: Sequence[str], master: bytes, seats: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """By the user's address, the oracle of each person of each team in the first run."""
+    from concord_assistant.office.teams.team import team
+    from concord_assistant.scenario.skeleton import oracle_of
+
+    for name in names:
+        trial = TrialSpec(trial_id="trial-1", task_id=name, run=1, seed=0, trace_id="0")
+        drawn = instance_secret(master, name, f"{name}:{trial.run}", trial.instance)
+        for plan in team(drawn, name.removeprefix(TEAM_DAY), seats).plans:
+            yield plan.user[0], oracle_of(plan)
 
 
 def _oracles(names: Sequence[str], master: bytes) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -297,6 +297,10 @@ class RunningAssessment:
             return drive_assistant
         if task.family is None:
             return _DRIVERS[self.plan.mode]
+        if task.family.in_environment:
+            from concord_gateway.drivers.team_rounds import drive_team_rounds
+
+            return drive_team_rounds
         return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
     async def _hand_over(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:

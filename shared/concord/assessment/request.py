@@ -11,9 +11,11 @@ from concord.assessment.task_spec import (
     MAX_PARTICIPANTS,
     MAX_ROUNDS,
     MAX_TRIALS,
+    TEAM_DAY,
     Answerers,
     Control,
     Exchange,
+    FamilyTask,
     InteractionPattern,
     RunNumber,
     SeatCount,
@@ -175,8 +177,15 @@ class AssessmentConfig(BaseModel):
         if self.interaction_pattern is not None:
             return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
         if self.scenario is not None:
-            return [TaskSpec(id=name, scenario=name) for name in dict.fromkeys(self.scenario)]
+            return [_of_scenario(name) for name in dict.fromkeys(self.scenario)]
         return self.tasks or []
+
+
+def _of_scenario(name: str) -> TaskSpec:
+    """The task of a scenario's name: that of one assistant, or that of a team in the office."""
+    if not name.startswith(TEAM_DAY):
+        return TaskSpec(id=name, scenario=name)
+    return TaskSpec(id=name, family=FamilyTask(name=name, exchange=Exchange.ROUNDS))
 
 
 def _described(task: dict[str, object]) -> dict[str, object]:

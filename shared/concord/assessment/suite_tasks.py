@@ -22,6 +22,7 @@ from concord.suite import (
     Neighbours,
     SuiteTask,
     Topology,
+    environment_families,
     installed_families,
     installed_manifests,
     instance_secret,
@@ -70,6 +71,8 @@ def requested_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) 
     for name in config.suite or ():
         chosen = [*chosen, *_named(name)]
     _check_controls(config.controls, chosen)
+    for task in chosen:
+        _check_environment(task, config)
     names = list(participants)
     if any(task.family is not None for task in chosen):
         _check_names(names)
@@ -85,6 +88,19 @@ def _check_controls(controls: Iterable[Control], tasks: Sequence[TaskSpec]) -> N
         if not any(task.is_own if control is Control.ALONE else task.family is not None for task in tasks):
             kind = "tasks of your own" if control is Control.ALONE else "tasks of families (`suite`)"
             raise ValueError(f"the control `{control}` is for {kind}, of which there are none")
+
+
+def _check_environment(task: TaskSpec, config: AssessmentConfig) -> None:
+    """Raises ValueError for a team in an environment that there is not, or that is not to be played in rounds."""
+    if task.family is None or not task.family.in_environment:
+        return
+    name, families = task.family.name, environment_families()
+    if name not in families:
+        raise ValueError(
+            f"no team in the office is called {name!r}; there are: {', '.join(families)}{did_you_mean(name, families)}"
+        )
+    if config.exchange is Exchange.CALLS or config.faults:
+        raise ValueError(f"{name!r} is played in rounds, by mail between its people, and without `faults`")
 
 
 def _check_names(participants: Iterable[str]) -> None:
@@ -155,8 +171,13 @@ def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str
 
 
 def _has_solo(name: str) -> bool:
-    """Whether one agent can do the task alone. Tasks whose seats must agree have no meaning for a single agent."""
-    return all(family.group is not Group.AGREE for family in installed_families() if family.name == name)
+    """Whether one agent can do the task alone.
+
+    Tasks whose seats must agree have no meaning for a single agent, and no message gives an assistant several keys.
+    """
+    return name not in environment_families() and all(
+        family.group is not Group.AGREE for family in installed_families() if family.name == name
+    )
 
 
 # The task that a trial's family generates: the same for the gateway that asks and the evaluator that grades.
@@ -174,6 +195,8 @@ def family_of(name: str) -> Family:
     for family in installed_families():
         if family.name == name:
             return family
+    if name in environment_families():
+        return environment_families()[name]
     raise NoFamilyError(f"no installed suite has the family {name!r}")
 
 
@@ -209,16 +232,20 @@ def day_secret(master: bytes, task: TaskSpec, trial: TrialSpec) -> bytes:
     return instance_secret(master, task.scenario or "", f"{task.played_with}:{trial.run}", trial.instance)
 
 
-def _generated(plan: AssessmentPlan, trial: TrialSpec, seats: list[str]) -> SuiteTask:
+def family_secret(plan: AssessmentPlan, trial: TrialSpec) -> bytes:
+    """The secret of a trial whose task is of a family. Raises ValueError for another one."""
     spec = plan.task(trial.task_id)
     if spec.family is None or plan.task_secret is None:
         raise ValueError(f"task {trial.task_id!r} is of no family")
-    secret = instance_secret(
-        bytes.fromhex(plan.task_secret),
-        spec.family.name,
-        f"{spec.played_with}:{trial.run}",
-        trial.instance,
-    )
+    run = f"{spec.played_with}:{trial.run}"
+    return instance_secret(bytes.fromhex(plan.task_secret), spec.family.name, run, trial.instance)
+
+
+def _generated(plan: AssessmentPlan, trial: TrialSpec, seats: list[str]) -> SuiteTask:
+    spec = plan.task(trial.task_id)
+    if spec.family is None:
+        raise ValueError(f"task {trial.task_id!r} is of no family")
+    secret = family_secret(plan, trial)
     neighbours = _neighbours(_renamed(spec.family.topology, plan.agents(trial.task_id), seats), seats, secret)
     return family_of(spec.family.name).generate(secret, neighbours, spec.family.difficulty)
 

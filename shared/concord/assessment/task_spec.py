@@ -127,12 +127,20 @@ class FamilyTask(StrictModel):
     solo_by: ParticipantId | None = None
     """The participant of a solo control."""
 
+    @property
+    def in_environment(self) -> bool:
+        """Whether its seats are assistants of people in an environment."""
+        return self.name.startswith(TEAM_DAY)
+
 
 DAY: Final = "office-"
 """What the names of days in the office begin with: scenarios that the gateway generates."""
 
 PUBLISHED_DAYS: Final = {"office-1": tuple(f"office-1-{number:02}" for number in range(1, 31))}
 """By the name of a manifest, its days."""
+
+TEAM_DAY: Final = f"{DAY}team-"
+"""What the names of teams' days begin with."""
 
 
 class TaskSpec(StrictModel):
@@ -164,6 +172,11 @@ class TaskSpec(StrictModel):
     def played_with(self) -> str:
         """The id of the task whose instances it shares: its own, or a control's `paired_with`."""
         return self.paired_with or (self.family and self.family.paired_with) or self.id
+
+    @property
+    def in_environment(self) -> bool:
+        """Whether those who do it act in an environment."""
+        return self.scenario is not None or (self.family is not None and self.family.in_environment)
 
     @property
     def is_own(self) -> bool:

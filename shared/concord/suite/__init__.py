@@ -13,6 +13,7 @@ from concord.suite.task import (
     Part,
     Suite,
     SuiteTask,
+    environment_families,
     installed_families,
     installed_manifests,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "Value",
     "commitment",
     "distances",
+    "environment_families",
     "fewest_calls",
     "flooding_calls",
     "flooding_messages",

@@ -107,6 +107,8 @@ class Grade:
 
     parts: Mapping[str, float]
     unreadable: tuple[str, ...] = ()
+    harms: tuple[str, ...] = ()
+    """What a team did that it must not do, a sentence each. Then no part has a value, whoever could have known what."""
 
     @property
     def outcome(self) -> float:
@@ -118,6 +120,9 @@ class Grade:
 
 ENTRY_POINT_GROUP: Final = "concord.suites"
 """A package adds a suite by an entry point in this group: `name = "module:SUITE"`, a `Suite`."""
+
+ENVIRONMENT_ENTRY_POINT_GROUP: Final = "concord.environment_suites"
+"""The group of suites whose tasks are played in an environment."""
 
 MAX_DIFFICULTY: Final = 5
 
@@ -188,6 +193,16 @@ def installed_suites() -> tuple[Suite, ...]:
 def installed_families() -> Iterator[Family]:
     """The families of all installed suites."""
     return (family for suite in installed_suites() for family in suite.families.values())
+
+
+@cache
+def environment_families() -> Mapping[str, Family]:
+    """The families whose seats are assistants of people in an environment, by name.
+
+    They are no suite that a config can name: a config names them as scenarios.
+    """
+    found = entry_points(group=ENVIRONMENT_ENTRY_POINT_GROUP)
+    return {name: family for each in found for name, family in each.load().families.items()}
 
 
 def installed_manifests() -> dict[str, str]:

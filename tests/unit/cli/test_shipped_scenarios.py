@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from concord_cli.scenario.assistant import ORACLE_COMMAND
 from concord_cli.scenario.scenario_file import read_scenario
 from deploy.leaderboard import generate_compose
 
@@ -32,6 +33,9 @@ def test_an_agent_behaves_in_its_container_as_on_this_machine(path: Path) -> Non
             assert agent.image == "concord-purple"
             expected = {"PURPLE_FUNCTION": participant.function, "PURPLE_TEAM": scenario.team.wiring}
             assert expected.items() <= agent.env.items()
+        elif participant.cmd == ORACLE_COMMAND:  # its file is made on this machine, from the secret of a run
+            assert agent.image == "concord-purple"
+            assert agent.env["PURPLE_ASSISTANT"] == "model"
         else:
             assert agent.image == "concord-sample"
             habits = str(participant.cmd).partition(" --habit ")[2]

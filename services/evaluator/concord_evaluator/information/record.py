@@ -190,8 +190,9 @@ def team_task_record(
     answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
     flow = flow_of(task, family, exchanged.messages, answers)
     alone = spec.control is Control.SOLO  # who knows all briefs needs no message
-    failures = [] if alone else failures_of(task, family, answers, flow, exchanged.answered, exchanged.turns)
     grade = family.grade(answers, task.key)
+    no_causes = alone or grade.harms  # of a harm, the reason of the grading tells
+    failures = [] if no_causes else failures_of(task, family, answers, flow, exchanged.answered, exchanged.turns)
     credit = Credit(grade.parts) if spec.control else credit_of(task, grade, flow, exchanged.answered)
     gap = Gap() if spec.control else gap_of(task, grade, flow, exchanged.answered)
     values = {part.id: grade.parts.get(part.id, 0.0) for part in task.parts}

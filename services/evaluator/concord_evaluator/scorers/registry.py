@@ -166,4 +166,6 @@ _QUOTED: Final = 80
 
 
 def _reason(grade: Grade) -> str | None:
+    if grade.harms:
+        return f"harm: {'; '.join(grade.harms)}"
     return f"unreadable answers: {', '.join(grade.unreadable)}" if grade.unreadable else None

@@ -117,7 +117,7 @@ class TrialContext:
 
     def _acts(self, agent_id: str) -> int:
         """How often an agent has called others and written in its environment in this trial."""
-        writes = 0 if self.task.scenario is None else self.assistants.contexts.writes(self.assistants.context_id)
+        writes = 0 if not self.task.in_environment else self.assistants.contexts.writes(self.assistants.context_id)
         return self.trial_calls.acts[agent_id] + writes
 
     def note(self, text: str) -> None:

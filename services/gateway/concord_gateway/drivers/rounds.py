@@ -31,7 +31,7 @@ SHORTEST_TURN_S: Final = 60.0
 
 
 @dataclass(slots=True)
-class _Seat:
+class AskedSeat:
     """A seat as its A2A server knows it: one context for the whole trial."""
 
     entry: RosterEntry
@@ -54,7 +54,7 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
         raise ValueError(f"task {context.task.id!r} has no family")
     task = await asyncio.to_thread(instance_of, context.plan, context.trial)
     await open_channel(context, dict.fromkeys(task.seats, ()))
-    seats = {entry.id: _Seat(entry) for entry in context.plan.agents(context.task.id)}
+    seats = {entry.id: AskedSeat(entry) for entry in context.plan.agents(context.task.id)}
     if spec.control is Control.SOLO:
         alone = seat_alone(spec, seats)
         seats = {alone: seats[alone]}
@@ -68,7 +68,7 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
     return _outcome(context, task, rounds, time.monotonic() - started)
 
 
-async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], started: float) -> None:
+async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, AskedSeat], started: float) -> None:
     reading = Reading()
     while not rounds.over:
         remaining_s = started + context.budget_s - time.monotonic()
@@ -98,7 +98,7 @@ def _texts(rounds: Rounds, asked: Sequence[str]) -> dict[str, str]:
 
 
 def _taken(
-    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | TurnRecord], seats: dict[str, _Seat]
+    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | TurnRecord], seats: dict[str, AskedSeat]
 ) -> list[Step]:
     """The steps of the messages in the replies of a round. Raises OverBudgetError.
 
@@ -107,7 +107,7 @@ def _taken(
     sent, clock, redacted = len(rounds.messages), StepClock(), cache(redact)  # many messages have one text
     rounds.take(replies)
     times = clock.times()
-    return [_step(context, message, redacted(message.text), seats, times) for message in rounds.messages[sent:]]
+    return [message_step(context, message, redacted(message.text), seats, times) for message in rounds.messages[sent:]]
 
 
 def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: float | None) -> float:
@@ -123,7 +123,7 @@ def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: fl
 
 
 async def _turn(
-    context: TrialContext, reading: Reading, seat: _Seat, text: str, number: int, limit_s: float
+    context: TrialContext, reading: Reading, seat: AskedSeat, text: str, number: int, limit_s: float
 ) -> Reply | TurnRecord:
     name = seat.entry.id
     seat.step_id = new_step_id()
@@ -155,7 +155,9 @@ async def _turn(
     return await reading.read(name, answer) or turn("failed", str(reading.fault))
 
 
-def _step(context: TrialContext, message: SeatMessage, text: str, seats: dict[str, _Seat], times: StepTimes) -> Step:
+def message_step(
+    context: TrialContext, message: SeatMessage, text: str, seats: dict[str, AskedSeat], times: StepTimes
+) -> Step:
     """The observed step of a message between seats, below its sender's turn. `text`: the message's, redacted."""
     receiver = seats.get(message.receiver)
     attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}
