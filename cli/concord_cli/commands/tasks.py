@@ -16,7 +16,7 @@ def audit(
         typer.Argument(
             metavar="TARGETS",
             help="Scenario files (TOML), suites (manifests, families, groups of families), folders of an assistant's "
-            "scenario, or folders of any of these.",
+            "scenario, days in the office (office-1-07), or folders of any of these.",
         ),
     ],
     scenarios: Annotated[
