@@ -18,7 +18,7 @@ from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_assistant.evaluation.built_in import BUILT_IN
 from concord_assistant.evaluation.evaluator_process import Limits
 from concord_assistant.office.families import FAMILIES as ERRANDS
-from concord_assistant.scenario.loader import load_scenario, scenario_folders
+from concord_assistant.scenario.loader import scenario_folders
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import FLAWS, ITEMS, Attack
 from concord_cli.commands.old_names import KEPT, present
