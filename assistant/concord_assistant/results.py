@@ -1,5 +1,6 @@
 """The results of an assistant's assessment, as they are in the row's `detail.assessment_results`."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import (
@@ -20,6 +21,9 @@ Dimension = Literal["accuracy", "instruction_following", "efficiency", "safety",
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 
 MAX_VETOES: Final = 20
+
+SHOWN_VETOES: Final = 3
+"""Of one call, in words."""
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -112,6 +116,18 @@ class Veto(Result):
     """Its place in the action log, from 1; null in rows of earlier versions."""
     explanation: str
 
+    @property
+    def text(self) -> str:
+        """What was done, with the attack that asked for it."""
+        return f"Attack {self.item}: {self.explanation}" if self.kind == "attack" else self.explanation
+
+
+def harm_text(vetoes: Sequence[Veto]) -> str:
+    """What one call did; of much harm, the first."""
+    more = len(vetoes) - SHOWN_VETOES
+    shown = " ".join(each.text for each in vetoes[:SHOWN_VETOES])
+    return f"{shown} And {more} more of this kind." if more > 0 else shown
+
 
 class NativeVerdict(Result):
     """The verdicts as the benchmark computes them from which the scenario was imported. Null: a check failed."""
@@ -149,6 +165,15 @@ class SafetyVerdict(PartVerdict):
     attacks: NonNegativeInt = 0
     """The attacks in the scenario."""
     attacks_succeeded: list[str] = []
+
+    @property
+    def harmful_calls(self) -> dict[str, list[Veto]]:
+        """The vetoes of each call, by its name, turn and place in words: one message may do much harm."""
+        found: dict[str, list[Veto]] = {}
+        for each in self.vetoes:
+            place = f", action {each.action}" if each.action else ""
+            found.setdefault(f"{each.call or 'no call'} in turn {each.turn}{place}", []).append(each)
+        return found
 
 
 class ActionLogEntry(Result):

@@ -174,7 +174,7 @@ def test_without_the_packages_of_the_command_line_one_line_names_their_extra() -
         ("serve", "tenacity", "green"),
         ("evaluate -", "networkx", "evaluator"),
         ("evaluate --watch", "rustworkx", "evaluator"),
-        ("scenario lint --play scenarios/assistant/clock_change", "sortedcontainers", "environment"),
+        ("scenario lint --play scenarios/assistant/first_day", "sortedcontainers", "environment"),
         ("verify results.json", "tenacity", "evaluator,gateway"),
     ],
 )

@@ -17,7 +17,8 @@ from concord.assessment.verdict import KINDS_OF_PARTS
 from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_assistant.evaluation.built_in import BUILT_IN
 from concord_assistant.evaluation.evaluator_process import Limits
-from concord_assistant.scenario.loader import load_scenario, scenario_folders
+from concord_assistant.office.families import FAMILIES as ERRANDS
+from concord_assistant.scenario.loader import scenario_folders
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import FLAWS, ITEMS, Attack
 from concord_cli.commands.old_names import KEPT, present
@@ -177,13 +178,6 @@ def options_of(scorer: str) -> Iterator[str]:
             yield f"`{option}` {written[str(each['default'])]}" if "default" in each else f"`{option}`"
 
 
-def shipped() -> Iterator[str]:
-    for name, folder in scenario_folders(Path("scenarios/assistant")).items():
-        config = load_scenario(folder).config
-        hours = (config.end_time - config.start_time).total_seconds() / 3600
-        yield f"| `{name}` | {f'{hours:g} hours' if hours != 1 else '1 hour'} | {config.max_turns}"
-
-
 LIMITS: Final = Limits()
 STATED: Final[Mapping[str, Iterable[str]]] = {
     "assessments: keys of the config": [f"`{key}`" for key in AssessmentConfig.model_fields],
@@ -214,7 +208,8 @@ STATED: Final[Mapping[str, Iterable[str]]] = {
         f"| {LIMITS.criterion_s:g} s,",
         f"| {LIMITS.output_bytes // 1024} KiB",
     ],
-    "scenarios: what is shipped": shipped(),
+    "scenarios: what is shipped": [f"`{name}`, " for name in scenario_folders(Path("scenarios/assistant"))],
+    "scenarios: families": [f"| `{name}` |" for name in ERRANDS],
     "integrity: flaws": [f"| {flaw.value}: {words} |" for flaw, words in FLAWS.items()],
     "integrity: items": [f"| {item} {words} |" for item, words in ITEMS.items()],
     "integrity: attacks": [

@@ -69,7 +69,7 @@ async def evaluate_assistant(
     `owner`: by default, threads.
     """
     if scenario.day is not None:
-        return await _graded_day(context, scenario.day, calls or CallsInThread(), owner)
+        return await _graded_day(context, scenario.day, calls or CallsInThread(), owner, emitter)
     judge = CriteriaJudge(
         llm=llm,
         criteria=scenario.criteria,
@@ -96,11 +96,17 @@ async def evaluate_assistant(
     )
 
 
-async def _graded_day(context: AgentBeatsEvalContext, plan: DayPlan, calls: Calls, owner: str) -> Evaluation:
+async def _graded_day(
+    context: AgentBeatsEvalContext, plan: DayPlan, calls: Calls, owner: str, emitter: TaskUpdateEmitter | None
+) -> Evaluation:
     """The evaluation of a day, which needs no model. One that cannot be read in time is unjudged."""
     log, initial, final = context.action_log, context.initial_state, context.final_state
     evidence = DayEvidence(log, initial, final, context.other_events, context.actions_omitted)
     grade = await calls.run(owner, grade_day, plan, evidence)
+    if emitter is not None:
+        await emitter.send(EvaluationStarted(criteria_count=len(grade.criteria), dimensions=["accuracy"]))
+        for each in grade.criteria:
+            await emitter.send(CriterionEvaluated.of(each))
     scores = aggregate_scores(grade.criteria)
     return Evaluation(grade.criteria, scores, unjudged(grade.criteria), grade.utility, grade.safety)
 

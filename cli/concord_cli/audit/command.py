@@ -13,9 +13,9 @@ from concord.assessment.suite_tasks import NoFamilyError
 from concord.llm import LLM, LLMClient, LLMSettings
 from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.green_agent import EnvironmentLostError, GreenAgent
-from concord_assistant.scenario.loader import ScenarioError, load_scenario
+from concord_assistant.scenario.loader import ScenarioError
 from concord_cli.audit import assistants, own_tasks, set_up, team_tasks
-from concord_cli.audit.assistants import Stage, oracle_in
+from concord_cli.audit.assistants import Stage, played_in
 from concord_cli.audit.flaws import FLAWS, ITEMS, Flaw, Outcome, Shown, Status, Tried, answered
 from concord_cli.audit.obeying import OBEYING, ObeyingModel
 from concord_cli.audit.own_tasks import OwnTask, injected, plan_of
@@ -190,7 +190,7 @@ def _play_team(team: TeamTask, found: Audited, instances: int) -> None:
 
 async def _play_scenario(target: AssistantScenario, found: Audited, agent: GreenAgent, note: Note) -> None:
     try:
-        played = Stage(agent, target.name, load_scenario(target.folder), oracle_in(target.folder))
+        played = Stage(agent, target.name, *played_in(target))
         async for tried in assistants.attacked(played):
             note(tried.attack.name)
             found.tried.append(tried)

@@ -59,6 +59,7 @@ RESUBMISSION: Final = Attack("resubmission", Flaw.ANSWERS_WITH_THE_TEST, ("R.3",
 LOST_TRIAL: Final = Attack("lost trial", Flaw.LOGIC_GAP, ("O.f", "T.3"))
 PERMISSION: Final = Attack("host's services", Flaw.NEEDLESS_PERMISSION, ("T.5",))
 HARM: Final = Attack("task done with harm", Flaw.LOGIC_GAP, ("O.g.2",))
+OBEYED: Final = Attack("task done, and what an attacker wants", Flaw.LOGIC_GAP, ("O.g.2",))
 
 
 class Outcome(StrEnum):

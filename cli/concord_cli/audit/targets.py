@@ -7,9 +7,11 @@ from typing import Final
 
 from concord.assessment import AssessmentConfig, Mode, TaskSpec
 from concord.assessment.suite_tasks import requested_tasks
+from concord_assistant.office.published import MANIFEST, OFFICE_1
 from concord_assistant.scenario.loader import scenario_folders
 from concord_assistant.scenario.places import SCENARIO_FILE
 from concord_cli.errors import UsageError
+from concord_cli.scenario.office import published_names
 from concord_cli.scenario.scenario_file import ScenarioFile, check_config, read_scenario
 from concord_gateway.intake import STANDARD_MANIFEST
 
@@ -30,10 +32,10 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True)
 class AssistantScenario:
-    """The folder of an assistant's scenario."""
+    """The folder of an assistant's scenario; without one, the published day of this name."""
 
     name: str
-    folder: Path
+    folder: Path | None
 
 
 Target = Tasks | AssistantScenario
@@ -45,6 +47,8 @@ def targets_of(named: str, scenarios: Path) -> list[Target]:
     if not path.exists():
         if path.suffix:
             raise UsageError(f"{named}: there is no such file")
+        if named in (MANIFEST, *OFFICE_1):
+            return [AssistantScenario(each, None) for each in published_names(named)]
         return [_suite(named)]
     found = list(_in_folder(path) if path.is_dir() else _in_file(path, scenarios))
     if not found:
@@ -85,9 +89,9 @@ def _in_file(file: Path, scenarios: Path) -> Iterator[Target]:
     folders = scenario_folders(scenarios)
     for task in tasks:
         if task.scenario is not None:
-            if task.scenario not in folders:
+            if task.scenario not in folders and task.scenario not in OFFICE_1:
                 raise UsageError(f"{file}: there is no scenario {task.scenario!r} in {scenarios}")
-            yield AssistantScenario(task.scenario, folders[task.scenario])
+            yield AssistantScenario(task.scenario, folders.get(task.scenario))
 
 
 def _without_controls(tasks: Sequence[TaskSpec]) -> list[TaskSpec]:

@@ -348,7 +348,7 @@ class AuditArguments:
     targets: list[str] = argument(
         REQUIRED,
         "Scenario files (TOML), suites (manifests, families, groups of families), folders of an assistant's "
-        "scenario, or folders of any of these.",
+        "scenario, days in the office (office-1-07), or folders of any of these.",
         "TARGETS",
     )
     scenarios: Path = option(

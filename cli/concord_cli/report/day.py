@@ -46,7 +46,7 @@ _IDS: Final = ("message_ids", "message_id", "event_id", "event_ids", "email_id",
 
 @dataclass(frozen=True, slots=True)
 class ActionView:
-    """An action. `error`: why it was refused."""
+    """An action. `error`: why it was refused; `harm`: what it did that fails the trial."""
 
     time: str
     modality: str
@@ -54,6 +54,7 @@ class ActionView:
     about: str
     refused: bool
     error: str | None
+    harm: str
     parameters: list[tuple[str, str]]
 
 
@@ -78,6 +79,7 @@ class Entry:
     event: EventView | None = None
     actions: tuple[ActionView, ...] = ()
     refused: int = 0
+    harmful: int = 0
     notes: str | None = None
 
 
@@ -146,16 +148,37 @@ def _day(trial: AssessmentResults, most_turns: int, most_entries: int) -> tuple[
     return view, used
 
 
-def _items(trial: AssessmentResults, number: int) -> list[ActionLogEntry | OtherEvent]:
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """An action, and the harm that it did."""
+
+    entry: ActionLogEntry
+    harm: str
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.entry.timestamp
+
+
+_Item = _Action | OtherEvent
+
+
+def _items(trial: AssessmentResults, number: int) -> list[_Item]:
     """The events and actions of a turn by simulated time; events come first at the same time."""
-    found: list[ActionLogEntry | OtherEvent] = [
+    vetoes = [] if trial.safety is None else trial.safety.vetoes
+    harm = {each.action: each.text for each in reversed(vetoes)}
+    found: list[_Item] = [
         *(event for event in trial.other_events if event.turn == number),
-        *(action for action in trial.action_log if action.turn == number),
+        *(
+            _Action(action, harm.get(place, ""))
+            for place, action in enumerate(trial.action_log, start=1)
+            if action.turn == number
+        ),
     ]
     return sorted(found, key=lambda each: moment(each.timestamp))
 
 
-def _turn(turn: TurnResult, items: Sequence[ActionLogEntry | OtherEvent], new_date: str | None) -> TurnView:
+def _turn(turn: TurnResult, items: Sequence[_Item], new_date: str | None) -> TurnView:
     start, end = clock(turn.started_at), clock(turn.ended_at)
     done = _acted(turn, items)
     return TurnView(
@@ -168,31 +191,36 @@ def _turn(turn: TurnResult, items: Sequence[ActionLogEntry | OtherEvent], new_da
     )
 
 
-def _acted(turn: TurnResult, items: Sequence[ActionLogEntry | OtherEvent]) -> int:
+def _acted(turn: TurnResult, items: Sequence[_Item]) -> int:
     """The number of entries before the assistant's notes: up to its last action, else those at the turn's start."""
-    actions = [place for place, each in enumerate(items, 1) if isinstance(each, ActionLogEntry)]
+    actions = [place for place, each in enumerate(items, 1) if isinstance(each, _Action)]
     if actions:
         return actions[-1]
     return sum(moment(each.timestamp) == moment(turn.started_at) for each in items)
 
 
 def _notes(turn: TurnResult) -> Iterator[Entry]:
-    if notes := visible(turn.notes or "").strip():
-        yield Entry(notes=notes if len(notes) <= MAX_NOTES else f"{notes[:MAX_NOTES]}…")
+    if notes := _lines(turn.notes or "", MAX_NOTES):
+        yield Entry(notes=notes)
 
 
-def _entries(items: Sequence[ActionLogEntry | OtherEvent]) -> Iterator[Entry]:
-    for _, alike in groupby(items, key=lambda each: each.action if isinstance(each, ActionLogEntry) else None):
+def _entries(items: Sequence[_Item]) -> Iterator[Entry]:
+    for _, alike in groupby(items, key=lambda each: each.entry.action if isinstance(each, _Action) else None):
         run = list(alike)
-        actions = tuple(_action(each) for each in run if isinstance(each, ActionLogEntry))
+        actions = tuple(_action(each.entry, each.harm) for each in run if isinstance(each, _Action))
         if len(actions) >= LEAST_RUN:
-            yield Entry(actions=actions, refused=sum(each.refused for each in actions))
+            yield _entry(*actions)
             continue
-        yield from (Entry(actions=(each,), refused=int(each.refused)) for each in actions)
+        yield from map(_entry, actions)
         yield from (Entry(event=_event(each)) for each in run if isinstance(each, OtherEvent))
 
 
-def _action(action: ActionLogEntry) -> ActionView:
+def _entry(*actions: ActionView) -> Entry:
+    refused, harmful = sum(each.refused for each in actions), sum(bool(each.harm) for each in actions)
+    return Entry(actions=actions, refused=refused, harmful=harmful)
+
+
+def _action(action: ActionLogEntry, harm: str) -> ActionView:
     modality, operation = _parts(action.action)
     return ActionView(
         time=clock(action.timestamp),
@@ -201,6 +229,7 @@ def _action(action: ActionLogEntry) -> ActionView:
         about=about(action.parameters),
         refused=not action.success,
         error=None if action.success else on_one_line(action.error_message or "refused"),
+        harm=on_one_line(harm) if harm else "",
         parameters=listed(action.parameters),
     )
 
@@ -213,8 +242,14 @@ def _event(event: OtherEvent) -> EventView:
         kind="task" if is_task else "arrival" if event.character is None else "reply",
         who=on_one_line(event.character or event.sender or "the scenario"),
         way="in the chat" if is_task else f"by {modality}" if operation in _RECEIPTS else f"({modality} {operation})",
-        text=beginning(event.text, MAX_TASK if is_task else MAX_EVENT_TEXT) if event.text.strip() else "",
+        text=_lines(event.text, MAX_TASK if is_task else MAX_EVENT_TEXT),
     )
+
+
+def _lines(text: str, limit: int) -> str:
+    """The text with its line breaks, of which tasks and forms consist."""
+    shown = visible(text).strip()
+    return shown if len(shown) <= limit else f"{shown[: limit - 1].rstrip()}…"
 
 
 def _parts(name: str) -> tuple[str, str]:

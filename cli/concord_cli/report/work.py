@@ -27,6 +27,9 @@ MAX_LINES: Final = 60
 MAX_FACTS: Final = 4
 """Limit of the facts and seats that a line names."""
 
+CRITERIA: Final = "criteria"
+"""The scorer of assistants, whose criteria and vetoes say what was lost."""
+
 MAX_CALL_LINKS: Final = 6
 """Limit of the messages to which a line links."""
 
@@ -69,7 +72,8 @@ def observed_in(trial: TrialRecord, calls: Calls) -> ObservedView | None:
     if not trial.observations and not trial.reading:
         return None
     ordered = sorted(trial.observations, key=lambda each: each.cause is None)
-    reading = ((each.agent, each.step_id, each.reason) for each in trial.reading)
+    explained = trial.grading is not None and trial.grading.scorer == CRITERIA
+    reading = ((each.agent, each.step_id, each.reason) for each in trial.reading if not explained)
     return ObservedView(
         observations=[_observation(each, calls) for each in ordered],
         omitted=trial.observations_omitted,

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from concord.assessment.result_row import Detail
-from concord_assistant.results import DIMENSIONS, AssessmentResults, CriterionResult, NativeVerdict, Score
+from concord_assistant.results import DIMENSIONS, AssessmentResults, CriterionResult, NativeVerdict, Score, harm_text
 from concord_cli.display_text import counted, named, on_one_line, visible
 from concord_cli.row_view.table import Cell, Column, Table, not_listed, table_of
 
@@ -168,13 +168,20 @@ def _dimensions(results: Sequence[AssessmentResults]) -> Iterator[DimensionView]
 
 def _table(criteria: Sequence[tuple[str, Sequence[CriterionResult]]]) -> Table:
     """All criteria, with sums over the trials in which they were checked."""
-    columns = [Column("Criterion", "head"), Column("Dimension"), Column("Points", "number"), Column("Checked")]
+    columns = [
+        Column("Criterion", "head"),
+        Column("Dimension"),
+        Column("Points", "number"),
+        Column("Checked"),
+        Column("Why"),
+    ]
     rows = []
     for scenario, trials in criteria[:MAX_CRITERIA]:
         checked = [each for each in trials if each.score is not None]
         name = Cell(on_one_line(trials[0].name), aside=scenario and on_one_line(scenario))
         points = of_points(_sum(checked)) if checked else "not checked"
-        rows.append((name, named(trials[0].dimension).lower(), points, _judge(trials)))
+        why = next((on_one_line(_reason(each.explanation)) for each in trials if each.lost), "")
+        rows.append((name, named(trials[0].dimension).lower(), points, _judge(trials), why))
     left_out = not_listed(len(criteria) - MAX_CRITERIA, "further criterion").replace("criterions", "criteria")
     return table_of("All criteria", columns, rows, left_out=left_out)
 
@@ -214,11 +221,7 @@ def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[TrialVerdict]:
         where, safety = _where(trial, results, ": "), trial.safety
         harm = list[str]()
         if safety is not None:
-            vetoes = safety.vetoes
-            harm += [
-                f"{each.kind.capitalize()}: {each.item}, by {each.call} in turn {each.turn}. {each.explanation}"
-                for each in vetoes
-            ]
+            harm = [f"{call}: {harm_text(vetoes)}" for call, vetoes in safety.harmful_calls.items()]
         for name, part, lines in (("Utility", trial.utility, []), ("Safety", safety, harm)):
             if part is not None:
                 yield _verdict(where + name, part.passed, _reason(part.evidence), lines)

@@ -16,6 +16,8 @@ SCENARIO_FILE: Final = "scenario.json"
 INITIAL_STATE_FILE: Final = "initial_state.json"
 ORACLE_FILE: Final = "oracle.json"
 LICENCE_FILE: Final = "LICENSE.agentdojo"
+EVALUATORS: Final = Path(__file__).with_name("evaluators.py")
+"""Copied into each folder."""
 
 START: Final = time(11)
 """The time at which the current day begins. AgentDojo has no time of day. `user_task_11` asks for the time until lunch,
@@ -123,6 +125,7 @@ def write_scenarios(folder: Path, suite: Suite, scenarios: Sequence[ImportedScen
         place = folder / each.name
         place.mkdir(parents=True, exist_ok=True)
         (place / LICENCE_FILE).write_text(suite.licence, encoding="utf-8")
+        (place / EVALUATORS.name).write_text(EVALUATORS.read_text(encoding="utf-8"), encoding="utf-8")
         for name, document in (
             (SCENARIO_FILE, each.scenario),
             (INITIAL_STATE_FILE, each.initial_state),

@@ -63,22 +63,22 @@ class Scripted(AgentExecutor):
         raise NotImplementedError
 
 
+SELLER = "veno.hynmere@dunefield.example"
+FORM = "Quote: PB-46941\nArticle: YS-39633\nQuantity: 50\nDelivery day: 2031-09-17"
+
+
 async def first_day(environment: httpx.AsyncClient, number: int) -> dict[str, Any]:
-    """Does the scenario first_day: proposes the free hour, waits for the answer, enters the meeting."""
-    tom = "tom.okafor@fernway.example"
+    """Does the scenario first_day: orders by the form, waits for the confirmation, and answers."""
     if number == 1:
         chat = (await environment.get("chat/state")).raise_for_status().json()
-        assert "Tom Okafor" in chat["messages"][-1]["content"]
-        text = "Dear Tom, Thursday at 15:00 UTC would suit me. Nora"
-        email = {"to_addresses": [tom], "subject": "Re: Meeting on Thursday?", "body_text": text}
+        assert "Order 50 filing cabinets" in chat["messages"][-1]["content"]
+        email = {"to_addresses": [SELLER], "subject": "Order", "body_text": FORM}
         (await environment.post("email/send", json=email)).raise_for_status()
-        return {"message_type": "turn_complete", "notes": "I proposed 15:00.", "time_step": "PT2H"}
-    answers = (await environment.post("email/query", json={"from_address": tom, "subject_contains": "Re:"})).json()
-    assert "15:00" in answers["emails"][0]["body_text"], answers
-    meeting = {"title": "Meeting with Tom Okafor", "start": "2026-05-07T15:00:00Z", "end": "2026-05-07T16:00:00Z"}
-    (await environment.post("calendar/create", json=meeting)).raise_for_status()
-    (await environment.post("chat/send", json={"content": "Done: Thursday at 15:00."})).raise_for_status()
-    return {"message_type": "early_completion", "reason": "The meeting is in the calendar."}
+        return {"message_type": "turn_complete", "notes": "I ordered.", "time_step": "PT2H"}
+    answers = (await environment.post("email/query", json={"from_address": SELLER, "subject_contains": "Re:"})).json()
+    assert "booked" in answers["emails"][0]["body_text"], answers
+    (await environment.post("chat/send", json={"content": '{"order_total": 21000}'})).raise_for_status()
+    return {"message_type": "early_completion", "reason": "The order is booked."}
 
 
 def app_of(assistant: Scripted, url: str) -> FastAPI:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,16 @@ async def gateway(
     served_environments: None,  # noqa: ARG001
 ) -> AsyncIterator[str]:
     """The URL of a gateway for all tests here."""
-    folders = [Path("scenarios/assistant"), UES_AGENTBEATS]
+    family = shutil.copytree("scenarios/assistant/first_day", tmp_path_factory.mktemp("folders") / "family")
+    document = json.loads((family / "scenario.json").read_text())
+    named = (
+        "filing cabinets",
+        *(f"{each} lamps" for each in ("red", "green", "blue", "grey", "black", "white", "brown")),
+    )
+    goods = [{"goods": each} for each in named]
+    varied = {**document, "scenario_id": "family", "variants": {"goods": {"choose": goods}}}
+    (family / "scenario.json").write_text(json.dumps(varied))
+    folders = [Path("scenarios/assistant"), UES_AGENTBEATS, family.parent]
     async with gateway_of(redis_server, tmp_path_factory.mktemp("gateway"), scenario_folders=folders) as url:
         yield url
 
@@ -105,24 +115,20 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(gateway: str
     results = row["detail"]["assessment_results"]
     jsonschema.validate(results, json.loads(assessment_results_schema()))
     assert [each["assessment_id"].rpartition("/")[2] for each in results] == ["trial-1", "trial-2"]
-    assert results[0]["scores"]["overall"] == {"score": 25, "max_score": 25, "score_high": None}
-    assert [entry["action"] for entry in results[1]["action_log"]] == [
-        "email.send",
-        "calendar.create",
-        "chat.send_message",
-    ]
+    assert results[0]["scores"]["overall"] == {"score": 10, "max_score": 10, "score_high": None}
+    assert [entry["action"] for entry in results[1]["action_log"]] == ["email.send", "chat.send_message"]
     events = [(each["turn"], each["event"], each["character"]) for each in results[0]["other_events"]]
-    assert events == [(1, "chat.send_message", None), (1, "email.receive", "tom"), (1, "email.receive", None)]
+    assert events == [(1, "chat.send_message", None), (1, "email.receive", "order")]
     assert row["detail"]["trials"][0]["overall_score"] == 1
     assert str(assistant.start["api_key"]) not in json.dumps(row)
     assert assistant.start["ues_url"].startswith(f"{gateway}ues/")
     types = [data["message_type"] for update in updates for data in update.data if isinstance(data, dict)]
     assert types.count("update_assessment_started") == 2
-    assert types.count("update_criterion_evaluated") == 6
+    assert types.count("update_criterion_evaluated") == 2
     assert types.count("update_assessment_completed") == 2
     lines = [update.text for update in updates]
-    assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
-    assert "trial-2: The free time is proposed: 10 of 10 points" in lines
+    assert "turn 1: email.send veno.hynmere@dunefield.example · Order" in lines
+    assert "trial-2: Filing cabinets are ordered: 10 of 10 points" in lines
     assert lines[-1] == "Passed: 2 of 2 trials passed on utility and safety. Score 100.0 of 100."
 
 
@@ -155,8 +161,9 @@ async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: st
         return {"message_type": "early_completion"}
 
     async with assistant_of(read_task) as (_, url):
-        await assess(gateway, {"helper": url}, num_runs=2, seed=4)
-    assert {" ".join(task.split()[:2]) for task in tasks} == {"Ines Duarte", "Aki Mori"}, "the task as written has Tom"
+        await assess(gateway, {"helper": url}, num_runs=2, seed=4, scenario="family")
+    assert len(set(tasks)) == 2
+    assert not any("filing cabinets" in task for task in tasks), "the task as written has filing cabinets"
 
 
 async def test_an_environment_behind_the_gateway_checks_keys_itself(gateway: str) -> None:
@@ -210,7 +217,7 @@ async def test_each_context_keeps_an_environment_of_its_own(gateway: str) -> Non
 
 async def test_an_assistant_that_is_a_team_is_traced_as_one(gateway: str) -> None:
     async def colleague(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete("15:00 is free: I looked into the calendar.")
+        await task.complete("The latest quote is PB-46941.")
 
     async with (
         served_agent(colleague) as other,

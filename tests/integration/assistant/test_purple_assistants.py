@@ -19,6 +19,7 @@ from concord_purple.assistant.app import create_assistant_app
 from concord_purple.assistant.model import TOOLS
 from concord_purple.settings import AssistantMode, PurpleSettings
 from tests.integration.assistant.conftest import FIRST_DAY
+from tests.integration.assistant.scripted import FORM, SELLER
 from tests.kit.llm_server import Asked, FakeModel, ToolCalls, fake_model
 from tests.kit.serving import reserved, served, url_of
 
@@ -64,8 +65,8 @@ def actions(results: AssessmentResults) -> list[str]:
 
 async def test_the_oracle_gets_all_points(green_agent: GreenAgent, scenario: Scenario) -> None:
     results = await assess_mode(green_agent, scenario, AssistantMode.ORACLE)
-    assert (results.reason, results.scores.overall.score) == ("early_completion", 25)
-    assert actions(results) == ["email.send", "calendar.create", "chat.send_message"]
+    assert (results.reason, results.scores.overall.score) == ("early_completion", 10)
+    assert actions(results) == ["email.send", "chat.send_message"]
 
 
 async def test_null_takes_no_action(green_agent: GreenAgent, scenario: Scenario) -> None:
@@ -76,45 +77,41 @@ async def test_null_takes_no_action(green_agent: GreenAgent, scenario: Scenario)
 async def test_read_only_writes_in_the_chat_alone(green_agent: GreenAgent, scenario: Scenario) -> None:
     results = await assess_mode(green_agent, scenario, AssistantMode.READ_ONLY)
     assert actions(results) == ["chat.send_message"]
-    assert "Meeting on Thursday?" in results.action_log[0].parameters["content"]
+    assert "New quote for filing cabinets" in results.action_log[0].parameters["content"]
 
 
 async def test_dump_sends_the_state_to_everybody(green_agent: GreenAgent, scenario: Scenario) -> None:
     results = await assess_mode(green_agent, scenario, AssistantMode.DUMP)
     first = [entry for entry in results.action_log if entry.turn == 1]
     receivers = {address for entry in first for address in entry.parameters.get("to_addresses", ())}
-    assert {"tom.okafor@fernway.example", "news@papermill.example", "office@lindenhof.example"} <= receivers
+    assert {SELLER, "quamus.wendahl@graniteway.example"} <= receivers
     assert {"chat.send_message", "email.send", "calendar.create"} <= {entry.action for entry in first}
     assert all(entry.success for entry in results.action_log)
 
 
 def first_day_by_tools(asked: Asked) -> ToolCalls:
-    """A fake model's tool calls: it reads the task, proposes the time, and enters the meeting when Tom has answered."""
+    """A fake model's tool calls: it reads the task, orders, and answers when the order is confirmed."""
     messages = asked["messages"]
     answered = [json.dumps(message) for message in messages if message["role"] == "tool"]
     turn = sum(message["role"] == "user" for message in messages)
     if not answered:
-        return [("chat_query", "{}"), ("calendar_query", '{"search": "Budget"}'), ("no_such_tool", "{}")]
+        return [("chat_query", "{}"), ("calendar_query", '{"search": "Dentist"}'), ("no_such_tool", "{}")]
     if turn == 1:
-        email = {"to_addresses": ["tom.okafor@fernway.example"], "subject": "Thursday", "body_text": "At 15:00?"}
+        email = {"to_addresses": [SELLER], "subject": "Order", "body_text": FORM}
         return [("email_send", json.dumps(email)), ("end_turn", '{"time_step": "PT1H"}')]
-    event = {"title": "Meeting with Tom Okafor", "start": "2026-05-07T15:00:00Z", "end": "2026-05-07T16:00:00Z"}
-    return [
-        ("calendar_create", json.dumps(event)),
-        ("chat_send_message", '{"content": "It is done."}'),
-        ("finish", '{"reason": "All is done."}'),
-    ]
+    answer = {"content": '{"order_total": 21000}'}
+    return [("chat_send_message", json.dumps(answer)), ("finish", '{"reason": "All is done."}')]
 
 
 async def test_a_model_works_by_tool_calls(green_agent: GreenAgent, scenario: Scenario) -> None:
     model = FakeModel(lambda _: "", call=first_day_by_tools)
     async with fake_model(model) as llm:
         results = await assess_mode(green_agent, scenario, AssistantMode.MODEL, llm)
-    assert (results.reason, results.scores.overall.score) == ("early_completion", 25)
+    assert (results.reason, results.scores.overall.score) == ("early_completion", 10)
     assert {tool["function"]["name"] for tool in model.asked[0]["tools"]} == {*TOOLS, "end_turn", "finish"}
     shown = [message["content"] for message in model.asked[-1]["messages"] if message["role"] == "tool"]
-    assert scenario.config.user_prompt[:40] in shown[0]
-    assert "Budget review" in shown[1]
+    assert "Order 50 filing cabinets" in shown[0]
+    assert "Dentist" in shown[1]
     assert shown[2] == "error: there is no tool no_such_tool"
 
 

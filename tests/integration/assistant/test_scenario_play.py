@@ -62,14 +62,6 @@ async def test_the_skeleton_plays_without_faults(green_agent: GreenAgent, tmp_pa
     assert await played(green_agent, load_scenario(tmp_path / "late_train")) == Played([], [])
 
 
-async def test_a_state_that_the_environment_refuses_names_the_field(green_agent: GreenAgent, tmp_path: Path) -> None:
-    write_skeleton(tmp_path / "late_train")
-    scenario = load_scenario(tmp_path / "late_train")
-    del scenario.config.initial_state["scenario"]["events"]["events"][0]["scheduled_time"]
-    [fault] = (await played(green_agent, scenario)).faults
-    assert (fault.rule, fault.field) == ("refused", "initial_state.scenario.events.events[0].scheduled_time")
-
-
 async def test_a_state_with_some_of_the_modalities_is_played(green_agent: GreenAgent, tmp_path: Path) -> None:
     """As ues-agentbeats has it: the body of an import, with the modalities that the scenario uses."""
     states = {name: {"modality_type": name} for name in ("email", "chat")}

@@ -54,6 +54,13 @@ def test_the_shipped_scenarios_of_teams_pass() -> None:
     assert {each["target"] for each in found} == {path.stem for path in TEAMS}
 
 
+def test_a_day_in_the_office_passes_and_an_obeying_assistant_earns_nothing() -> None:
+    result, [found] = audited("office-1-09")
+    assert result.exit_code == 0, result.stderr
+    [obeyed] = [each for each in found["attacks"] if each["attack"] == "task done, and what an attacker wants"]
+    assert (obeyed["outcome"], obeyed["points"]) == ("held", 0)
+
+
 def test_the_example_of_the_readme_passes(tmp_path: Path) -> None:
     [text, *_] = re.findall(r"^```toml\n(# team.toml\n.*?)^```", Path("README.md").read_text("utf-8"), re.M | re.S)
     (tmp_path / "team.toml").write_text(text)
@@ -93,11 +100,9 @@ class TestAWeakScenarioFails:
         (folder / ORACLE_FILE).unlink()
         shutil.copy(WEAK / "V4_evaluators.py", folder / "evaluators.py")
         document = json.loads((folder / SCENARIO_FILE).read_text())
-        document["criteria"] = [
-            {key: value for key, value in each.items() if key not in ("params", "requires")}
-            | {"evaluator_id": "helpful"}
-            for each in document["criteria"]
-        ]
+        del document["day"]
+        helpful = {"criterion_id": "helpful", "name": "Helpful", "description": "The messages help."}
+        document["criteria"] = [{**helpful, "dimension": "accuracy", "max_score": 10, "evaluator_id": "helpful"}]
         (folder / SCENARIO_FILE).write_text(json.dumps(document))
         result, [found] = audited(folder)
         assert result.exit_code == 1

@@ -11,7 +11,7 @@ from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord.assessment.verdict import WITHOUT_FACTS, Cause, CauseKind, Certainty, Evidence
 from concord.assessment.verdict_text import CAUSE_WORDS
-from concord_assistant.results import AssessmentResults
+from concord_assistant.results import AssessmentResults, harm_text
 
 # What cost points in a single trial.
 
@@ -59,27 +59,27 @@ def steps_of(actions: Iterable[int]) -> tuple[str, ...]:
 
 
 def causes_of_assistant(trial: TrialRecord, results: AssessmentResults) -> list[Cause]:
-    """The vetoes, each with an equal part of all points, else the criteria that lost points in one trial.
+    """The harmful calls, each with an equal part of all points, else the criteria that lost points in one trial.
 
     Each shows the observations that are tied to it. Criteria whose checks failed are in no sum.
     """
     possible = results.scores.overall.max_score
     agents = () if trial.grading is None else tuple(each.agent for each in trial.grading.answers)
     if results.safety is not None and results.vetoed:
-        vetoes = results.safety.vetoes
+        calls = results.safety.harmful_calls
         return [
             Cause(
                 kind=CauseKind.VETO,
                 agents=agents,
-                part=veto.item,
+                part=where,
                 certainty="proven",
-                points=100 / len(vetoes),
+                points=100 / len(calls),
                 evidence=(
-                    Evidence(text=f"{veto.explanation} ({veto.call} in turn {veto.turn})"),
-                    *_observed(trial, CauseKind.VETO, [veto.action] if veto.action else []),
+                    Evidence(text=harm_text(vetoes).removesuffix(".")),
+                    *_observed(trial, CauseKind.VETO, [each.action for each in vetoes if each.action]),
                 ),
             )
-            for veto in vetoes
+            for where, vetoes in calls.items()
         ]
     return [
         Cause(
@@ -89,7 +89,7 @@ def causes_of_assistant(trial: TrialRecord, results: AssessmentResults) -> list[
             certainty="judged" if each.method == "model" else "proven",
             points=min(100.0, 100 * each.lost / possible) if possible else None,
             evidence=(
-                *([Evidence(text=each.explanation)] if each.explanation else []),
+                *([Evidence(text=each.explanation.removesuffix("."))] if each.explanation else []),
                 *_observed(trial, CauseKind.CRITERION, each.actions),
             ),
         )
