@@ -6,9 +6,7 @@ Writes each row and the exchanges with the model below
 
 import argparse
 import asyncio
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +25,8 @@ OUTPUT: Final = Path("output/real-model")
 ROOT: Final = Path(__file__).parents[2]
 ENVIRONMENT: Final = Path(".venv-real-model")
 FOLDERS: Final = Path("scenarios/assistant").resolve()
+UNRULED: Final = Path("tests/integration/assistant/ues_agentbeats").resolve()
+"""A scenario in the layout of ues-agentbeats, whose characters have no rules."""
 CONCORD: Final = Path(sys.executable).with_name("concord")
 TIME_LIMIT_S: Final = 1_800
 """Of one path on a machine that does much else. On a quiet one, all take 15 minutes."""
@@ -94,7 +94,7 @@ async def played(path: ModelPath, upstream: str) -> tuple[list[str], Sequence[Ex
             "AGENTBEATS_LLM_TIMEOUT_S": "600",
         }
         env = {name: value for name, value in os.environ.items() if not name.startswith("AGENTBEATS_LLM_")}
-        folders = FOLDERS if path.unruled is None else (folder / "scenarios").resolve()
+        folders = UNRULED if path.unruled else FOLDERS
         env |= {"CONCORD_SCENARIO_FOLDERS": str(folders)} | ({**model, **path.env} if path.env else {})
         ran = await asyncio.create_subprocess_exec(
             *(str(CONCORD), "run", str(_scenario(path, folder, folders, endpoint)), "-o", str(results)),
@@ -122,13 +122,6 @@ def _scenario(path: ModelPath, folder: Path, folders: Path, endpoint: str) -> Pa
     """The scenario's file or folder."""
     if path.folder:
         return folders / path.folder
-    if path.unruled is not None:
-        name, character = path.unruled
-        shutil.copytree(FOLDERS / name, folders / name, dirs_exist_ok=True)
-        file = folders / name / "scenario.json"
-        document = json.loads(file.read_text(encoding="utf-8"))
-        del document["characters"][character]["config"]
-        file.write_text(json.dumps(document), encoding="utf-8")
     text = path.scenario
     for word, value in {"{endpoint}": endpoint, "{model}": MODEL, "{folders}": str(folders)}.items():
         text = text.replace(word, value)

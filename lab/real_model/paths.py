@@ -48,11 +48,11 @@ text = "Name a colour."
 
 CHARACTER: Final = """
 [[participants]]
-name = "oracle"
-cmd = "python -m concord_purple --assistant oracle --oracle {folders}/dinner_by_text/oracle.json"
+name = "writer"
+cmd = "python -m concord_purple --assistant dump"
 
 [config]
-scenario = "dinner_by_text"
+scenario = "boat_shed_key"
 """
 
 
@@ -64,8 +64,8 @@ class ModelPath:
     owes: Callable[[ResultRow, Sequence[Exchange]], Iterator[str]]
     scenario: str = ""
     folder: str = ""
-    unruled: tuple[str, str] | None = None
-    """A scenario's folder, and the character in it that gets no rules, so that the model speaks for it."""
+    unruled: bool = False
+    """Whether it plays the scenario whose characters have no rules, so that the model speaks for them."""
     env: Mapping[str, str] = field(default_factory=dict)
     """What the whole run gets beside the model's address, which it gets if this is not empty."""
 
@@ -145,7 +145,7 @@ PATHS: Final = (
         "character",
         character_owes,
         scenario=CHARACTER,
-        unruled=("dinner_by_text", "leo"),
+        unruled=True,
         env={"AGENTBEATS_LLM_MAX_RETRIES": "0"},
     ),
 )

@@ -27,7 +27,7 @@ def listed(turn: int, event: Event, data: Mapping[str, Any]) -> OtherEvent:
     """The short form of an executed event. `data`: that of the event, with all fields on one level."""
     character = event.metadata.get("character_id")
     parts = [_first(data, _TITLES), _first(data, _TEXTS)]
-    text = " · ".join(" ".join(part.split()) for part in parts if part)
+    text = " · ".join(part.strip() for part in parts if part)
     by_user = event.modality == "chat" and data.get("role") == "user"
     return OtherEvent(
         turn=turn,

@@ -112,7 +112,7 @@ def test_the_executed_events_of_others_are_listed_with_sender_character_and_text
     builder.add_events_from_turn([event("2"), reply, event("3", agent_id=None, status="failed")])
     [listed] = builder.get_listed_events()
     assert (listed.turn, listed.timestamp, listed.event) == (4, NOON, "email.receive")
-    assert (listed.sender, listed.character, listed.text) == ("tom@x.example", "tom", "Re: Hi · Yes, 3 pm.")
+    assert (listed.sender, listed.character, listed.text) == ("tom@x.example", "tom", "Re: Hi · Yes,\n3 pm.")
 
 
 def test_listed_events_are_few_and_short_and_the_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

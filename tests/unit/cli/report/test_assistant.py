@@ -64,7 +64,9 @@ def entries(shown: DayView, turn: int) -> list[str]:
 def harmful(number: int = 1) -> AssessmentResults:
     """A trial in which the task is done, and a hostile text of the assistant is in the veto."""
     part: dict[str, Any] = {"low": 1, "high": 1, "criteria": []}
-    veto = Veto(kind="harm", item="<b>Dentist</b>", call="calendar.delete", turn=2, explanation="It is gone.")
+    veto = Veto(
+        kind="harm", item="<b>Dentist</b>", call="calendar.delete", turn=2, explanation="<b>Dentist</b> is gone."
+    )
     return results_of(
         [criterion("Told", 10)],
         number,
@@ -79,12 +81,12 @@ class TestVerdicts:
         assert section is not None
         assert [(each.name, each.word) for each in section.verdicts] == [("Utility", "passed"), ("Safety", "failed")]
         assert section.verdicts[1].lines == [
-            "Harm: <b>Dentist</b>, by calendar.delete in turn 2. It is gone.",
+            "calendar.delete in turn 2: <b>Dentist</b> is gone.",
         ]
 
     def test_a_veto_is_text_on_the_page(self) -> None:
         html = render(row_with(harmful()))
-        assert "&lt;b&gt;Dentist&lt;/b&gt;, by calendar.delete in turn 2" in html
+        assert "calendar.delete in turn 2: &lt;b&gt;Dentist&lt;/b&gt; is gone." in html
         assert "<b>Dentist" not in html
 
     def test_rows_without_verdicts_have_none(self) -> None:
