@@ -12,7 +12,6 @@ from concord.assessment.plan import StartedContainers
 from concord.assessment.task_spec import Exchange
 from concord.bundle import Contents, trial_member
 from concord_assistant.conducted import ConductedAssessment
-from concord_assistant.scenario.generator import AS_WRITTEN, variant
 from concord_gateway.assistants import NoScenarioError, Scenarios
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.plan import with_exchange
@@ -81,9 +80,7 @@ def _scenario_faults(contents: Contents, scenarios: Scenarios) -> Iterator[str]:
 
 def _is_of(record: ConductedAssessment, plan: AssessmentPlan, trial: TrialSpec, scenarios: Scenarios) -> bool:
     """Whether a record is one of the trial's scenario, with the same criteria and the same code."""
-    own = variant(
-        scenarios.load(plan.task(trial.task_id).scenario or ""), trial.seed if plan.config.seed else AS_WRITTEN
-    )
+    own = scenarios.of_trial(plan, trial)
     expected = own.config.model_copy(update={"initial_state": record.scenario.initial_state})
     return record.evaluators == own.evaluators and record.scenario == expected
 

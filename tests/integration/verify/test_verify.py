@@ -251,7 +251,7 @@ def asked_without_end(members: Members) -> None:
 
 
 def with_easy_criteria(members: Members) -> None:
-    edited(members, "trials/trial-1/conducted.json", ("scenario", "criteria", 0, "description"), "Easy.")
+    edited(members, "trials/trial-1/conducted.json", ("scenario", "day", "errands", 0, "title"), "Easy.")
 
 
 @pytest.mark.parametrize(("kind", "line", "change"), MEMBER_CHANGES, ids=[line for _, line, _ in MEMBER_CHANGES])

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from cachetools import LRUCache
 
-from concord.assessment import TaskSpec
+from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
+from concord.assessment.suite_tasks import day_secret
 from concord.llm import LLM, LLMSettings, llm_client
 from concord.storage import AssessmentStore
 from concord_gateway.instruments import Instruments
@@ -94,6 +95,15 @@ class Scenarios:
         if name not in OFFICE_1:
             raise NoScenarioError(f"no day in the office is called {name!r}; there are: {', '.join(OFFICE_1)}")
         return Scenario(published_day(name, secret), NO_EVALUATORS)
+
+    def of_trial(self, plan: AssessmentPlan, trial: TrialSpec) -> "Scenario":
+        """What a trial plays: the variant of its seed, or the day of its secret. Raises NoScenarioError."""
+        from concord_assistant.scenario.generator import AS_WRITTEN, variant
+
+        task = plan.task(trial.task_id)
+        if task.is_generated and plan.task_secret is not None:
+            return self.day(task.scenario or "", day_secret(bytes.fromhex(plan.task_secret), task, trial))
+        return variant(self.load(task.scenario or ""), trial.seed if plan.config.seed else AS_WRITTEN)
 
     def tasks_of(self, task: TaskSpec) -> list[TaskSpec]:
         """The task with its text: what the scenario's user asks, or of a day in the office, its errands.

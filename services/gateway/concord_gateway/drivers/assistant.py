@@ -9,15 +9,12 @@ from pydantic import JsonValue
 from concord.a2a import Answer, TaskUpdate
 from concord.assessment.jobs import conducted_document
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.assessment.suite_tasks import day_secret
 from concord_assistant.assistant import A2AAssistant
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.environment.flaky import FlakyCalls
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import EnvironmentLostError
-from concord_assistant.scenario.generator import AS_WRITTEN, variant
-from concord_assistant.scenario.loader import Scenario
 from concord_gateway.assistants import NoScenarioError
 from concord_gateway.assistants.announcements import emitter_to
 from concord_gateway.drivers.driver import TrialContext, TrialNotRunError
@@ -42,7 +39,7 @@ async def drive_assistant(context: TrialContext) -> TrialOutcome:
 
 
 async def _conduct(context: TrialContext, started: float) -> ConductedAssessment:
-    scenario = await asyncio.to_thread(_scenario, context)
+    scenario = await asyncio.to_thread(context.assistants.scenarios.of_trial, context.plan, context.trial)
     [entry] = context.plan.recipients
 
     def note(update: TaskUpdate) -> None:
@@ -67,15 +64,6 @@ async def _conduct(context: TrialContext, started: float) -> ConductedAssessment
                 "seed": context.trial.seed,
             },
         )
-
-
-def _scenario(context: TrialContext) -> Scenario:
-    """The scenario that a trial plays: the variant of its seed, or the day of its secret. Raises NoScenarioError."""
-    name, scenarios = context.task.scenario or "", context.assistants.scenarios
-    if context.task.is_generated and context.plan.task_secret is not None:
-        secret = day_secret(bytes.fromhex(context.plan.task_secret), context.task, context.trial)
-        return scenarios.day(name, secret)
-    return variant(scenarios.load(name), context.trial.seed if context.plan.config.seed else AS_WRITTEN)
 
 
 def _outcome(context: TrialContext, record: ConductedAssessment, time_used: float) -> TrialOutcome:
