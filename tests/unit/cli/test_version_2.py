@@ -1,4 +1,6 @@
-"""Rows of scoring version 2 are read and displayed, compared with their like alone, and not verified by other rules."""
+"""Rows of scoring version 2 are read and displayed, compared with their like alone, and not verified by other rules.
+
+A row of a later program, with a key that this one lacks, is refused."""
 
 import gzip
 import json
@@ -78,3 +80,12 @@ def test_verifying_it_says_first_that_its_rules_were_others(tmp_path: Path) -> N
     code, _, message = concord("verify", tmp_path / "quick.json", "--bundle", QUICK.with_name("bundles"))
     assert code == 1
     assert "the row was computed with scoring 2 (here 3)" in message.splitlines()[1]
+
+
+def test_a_row_with_a_key_of_a_later_program_is_refused_by_that_key(tmp_path: Path) -> None:
+    later = document()
+    later["results"][0]["detail"]["later"] = 1
+    (tmp_path / "later.json").write_text(json.dumps(later))
+    code, _, message = concord("report", tmp_path / "later.json", "--text")
+    assert code == 2
+    assert "not a results file of Concord: results[0].detail.later: unknown key" in message
