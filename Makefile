@@ -81,10 +81,15 @@ test-containers: setup $(A2A_V03)/ready ## run the tests that need a container e
 	REQUIRE_CONTAINERS=1 $(BIN)/pytest $(call marked,containers,tests) -m containers -p no:schemathesis
 
 .PHONY: lint
-lint: setup ## check format, style and import contracts
+lint: setup lint_workflows ## check format, style, import contracts and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache --no-logo
+
+.PHONY: lint_workflows
+lint_workflows: setup ## check the workflows of this repository and those that users copy
+	$(BIN)/zizmor --offline --quiet --config .github/zizmor.yml .github deploy examples/decision/gate.yml \
+		deploy/leaderboard/templates/publish-images.yml
 
 .PHONY: type_check
 type_check: setup $(A2A_V03)/ready ## check types with mypy in strict mode

@@ -22,6 +22,7 @@ from concord.assessment.results import TrialOutcome
 from concord.assessment.task_spec import Exchange
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
+from concord.storage.trial_documents import ForeignDocumentError
 from concord.trace.attributes import TASK_STATE
 from concord.trace.step import InteractionStep
 from concord.trace.timing import StepClock, root_step
@@ -119,7 +120,8 @@ class RunningAssessment:
     async def run(self) -> MadeRow:
         """Runs and evaluates every trial that is not over, and returns the row.
 
-        Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
+        Raises EvaluationFailedError if there is no row, ForeignDocumentError if another version of the program wrote a
+        trial's document, StorageUnavailableError if storage is away at the start.
         """
         self._deadline = time.monotonic() + self.record.state.remaining_s
         if self.plan.roster:
@@ -128,7 +130,12 @@ class RunningAssessment:
             await self.participants.close(interrupted.trace_id)
             self._lose(interrupted, Loss.GATEWAY, "the gateway was lost while it ran")
         async with self.storage.jobs.ended.heard_of(self.plan.assessment_id):
-            return await self._run()
+            try:
+                return await self._run()
+            except ExceptionGroup as group:  # of the evaluations
+                if (foreign := group.subgroup(ForeignDocumentError)) is not None:
+                    raise foreign.exceptions[0] from group
+                raise
 
     async def _run(self) -> MadeRow:
         async with asyncio.TaskGroup() as evaluations, self._messenger:

@@ -1,4 +1,4 @@
-"""The data set in `ground_truth.json`: the patterns with their expected figures."""
+"""The data set in `data/ground_truth.json`: the patterns with their expected figures."""
 
 import json
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.kit.ground_truth.independent import Expected, expected_of
 from tests.kit.ground_truth.patterns import PATTERNS, Pattern
 
-PATH: Final = Path(__file__).with_name("ground_truth.json")
+PATH: Final = Path(__file__).parents[3] / "data/ground_truth.json"
 
 VERSION: Final = 1
 
