@@ -29,7 +29,13 @@ ROWS: Final = [
 ]
 NAMES: Final = [name for row in ROWS if len(row) == 3 for name in re.findall(r"`([^`]+)`", row[1])]
 
-SETTINGS: Final = (GatewaySettings, CollectorSettings, EnvironmentSettings, PurpleSettings, LLMSettings)
+SETTINGS: Final[tuple[type[BaseSettings], ...]] = (
+    GatewaySettings,
+    CollectorSettings,
+    EnvironmentSettings,
+    PurpleSettings,
+    LLMSettings,
+)
 ENDPOINT: Final = r"(?:GET|POST) /.*"
 KEY: Final = r"row: .+"
 TARGET: Final = r"make \w+"
@@ -74,7 +80,11 @@ async def endpoints_of(app: FastAPI) -> set[str]:
     """The operations of a running service, `GET /peers`: those of its OpenAPI document, and those of A2A."""
     async with app.router.lifespan_context(app):
         documented = app.openapi()["paths"].items()
-        plain = {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", None) or ()}
+        plain = {
+            f"{method} {getattr(route, 'path', '')}"
+            for route in app.routes
+            for method in getattr(route, "methods", None) or ()
+        }
     return plain | {f"{method.upper()} {path}" for path, methods in documented for method in methods}
 
 
