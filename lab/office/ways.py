@@ -336,7 +336,8 @@ def _taking_back(plan: DayPlan) -> Steps | None:
 
 
 def _unanswered(plan: DayPlan) -> Steps | None:
-    return oracle(plan)[:-1] if any(each.answers for each in plan.errands) else None
+    """Does all but answer. Who only has to answer does nothing then, as `null` does."""
+    return (oracle(plan)[:-1] or None) if any(each.answers for each in plan.errands) else None
 
 
 WRONG: Final[Mapping[str, Way]] = {
