@@ -88,8 +88,7 @@ lint: setup lint_workflows ## check format, style, import contracts and workflow
 
 .PHONY: lint_workflows
 lint_workflows: setup ## check the workflows of this repository and those that users copy
-	$(BIN)/zizmor --offline --quiet --config .github/zizmor.yml .github deploy examples/decision/gate.yml \
-		deploy/leaderboard/templates/publish-images.yml
+	$(BIN)/zizmor --offline --quiet --config .github/zizmor.yml .github deploy examples/decision/gate.yml
 
 .PHONY: type_check
 type_check: setup $(A2A_V03)/ready ## check types with mypy in strict mode

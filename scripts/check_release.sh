@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the wheel and the source distribution into dist/, checks both, and installs the wheel as users do: into empty
-# environments, with the newest packages that its metadata allows. From the installation with all extras, it assesses the
-# sample team. Needs `make setup`, .venv-release, and a package index.
+# Builds the wheel and the source distribution into dist/, checks both, and installs them into empty environments: the wheel as
+# users do, with the newest packages that its metadata allows, and the source distribution with those that locks/run.txt pins.
+# From the installation with all extras and from the pinned one, it assesses the sample team, and computes the row again from its
+# bundle. Needs `make setup`, .venv-release, and a package index.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,6 +26,38 @@ install() {
     "$environment/bin/pip" --disable-pip-version-check install --quiet "$wheel${1:+[$1]}"
     bin=$environment/bin
     du -sm "$environment" | awk '{ print $1 " MB" }'
+}
+
+# install_pinned: an environment of its own with the packages of locks/run.txt and, built there, the source distribution; sets $bin.
+install_pinned() {
+    step "installing the source distribution with pinned packages"
+    .venv/bin/python -m venv "$folder/pinned"
+    bin=$folder/pinned/bin
+    "$bin/pip" --disable-pip-version-check install --quiet --require-hashes -r locks/run.txt
+    "$bin/pip" --disable-pip-version-check install --quiet --no-deps --no-build-isolation dist/*.tar.gz
+}
+
+# quickstart: the sample team is assessed in a folder without a repository, and the row follows from its bundle.
+quickstart() {
+    local there=$bin/quickstart
+    mkdir "$there"
+    (
+        cd "$there"
+        "$bin/concord" --help >help.txt
+        "$bin/concord" run --output results.json
+        "$bin/python" - results.json "$version" <<'CHECK'
+import json, sys
+from pathlib import Path
+
+[row] = json.loads(Path(sys.argv[1]).read_text())["results"]
+scoring, trials = row["detail"]["scoring"], row["detail"]["trials"]
+assert (scoring["usable_trials"], scoring["unjudged"], len(trials)) == (3, 0, 3), scoring
+assert scoring["complete"] and 0 < row["score"] <= row["max_score"] == 100, row["score"]
+print(f"concord {sys.argv[2]}: {len(trials)} trials, score {row['score']:.1f}")
+CHECK
+        "$bin/concord" verify results.json
+        "$bin/concord" report results.json
+    )
 }
 
 # lacks MODULE...: no MODULE is installed.
@@ -61,9 +94,8 @@ lacks redis numpy networkx openai
 [[ $("$bin/concord" run 2>&1) == *"'concord-agents[green]'" ]] || fail "concord run does not name its extra"
 
 install all
-(
-    cd "$folder"
-    "$bin/concord" run --output results.json
-    "$bin/concord" report results.json
-)
+quickstart
+
+install_pinned
+quickstart
 step "all passed: $(echo dist/*.whl dist/*.tar.gz)"

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILES = sorted((ROOT / "deploy").glob("*.Dockerfile"))
@@ -46,3 +47,13 @@ def test_third_party_packages_are_installed_by_hash(dockerfile: Path) -> None:
 def test_no_image_runs_as_root(dockerfile: Path) -> None:
     users = [line[1] for line in instructions(dockerfile) if line[0] == "USER"]
     assert users == ["concord"]
+
+
+def test_a_release_publishes_every_image_with_its_bill_of_materials_and_digest() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/images.yml").read_text())
+    publish = workflow["jobs"]["publish"]
+    assert publish["strategy"]["matrix"]["kind"] == [path.name.removesuffix(".Dockerfile") for path in DOCKERFILES]
+    [push] = [step["with"] for step in publish["steps"] if step.get("id") == "push"]
+    assert (push["push"], push["sbom"], push["provenance"]) == (True, True, "mode=max")
+    [taken] = [step for step in publish["steps"] if "SBOM" in step.get("run", "")]
+    assert taken["env"]["IMAGE"].endswith("@${{ steps.push.outputs.digest }}")

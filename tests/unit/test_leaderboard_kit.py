@@ -20,7 +20,7 @@ from deploy.leaderboard.record_provenance import ProvenanceError, bundles_in, im
 from deploy.leaderboard.sign_results import command_for
 
 KIT = Path(__file__).parents[2] / "deploy/leaderboard"
-WORKFLOWS = sorted([*KIT.glob(".github/workflows/*.yml"), *KIT.glob("templates/*.yml")])
+WORKFLOWS = sorted([*KIT.glob(".github/workflows/*.yml"), *KIT.parents[1].glob(".github/workflows/*.yml")])
 
 
 def document(name: str) -> dict[str, Any]:

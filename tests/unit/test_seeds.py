@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 from fastapi import FastAPI
 from pydantic_settings import BaseSettings
+from starlette.routing import Route
 
 from concord.llm import LLMSettings
 from concord_collector.app import create_app as collector
@@ -80,11 +81,8 @@ async def endpoints_of(app: FastAPI) -> set[str]:
     """The operations of a running service, `GET /peers`: those of its OpenAPI document, and those of A2A."""
     async with app.router.lifespan_context(app):
         documented = app.openapi()["paths"].items()
-        plain = {
-            f"{method} {getattr(route, 'path', '')}"
-            for route in app.routes
-            for method in getattr(route, "methods", None) or ()
-        }
+        routes = [route for route in app.routes if isinstance(route, Route)]
+        plain = {f"{method} {route.path}" for route in routes for method in route.methods or ()}
     return plain | {f"{method.upper()} {path}" for path, methods in documented for method in methods}
 
 
