@@ -1,6 +1,6 @@
 """The spans of a file by their traces, beyond a limit of memory in a temporary file: a trace may end anywhere."""
 
-import pickle
+import pickle  # nosec B403
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from os import SEEK_END
@@ -75,7 +75,7 @@ class SpanStore(Mapping[str, list[ReadSpan]]):
         for place in self._places[trace_id]:
             if self._file is not None:
                 self._file.seek(place)
-                spans: list[ReadSpan] = pickle.load(self._file)  # noqa: S301 - this store wrote it
+                spans: list[ReadSpan] = pickle.load(self._file)  # nosec B301  # noqa: S301 - this store wrote it
                 found += (_sharing(each, texts) for each in spans)
         found += self._waiting.get(trace_id, ())
         return [self._with_events(each) for each in found] if self._events else found
