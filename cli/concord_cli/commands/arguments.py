@@ -91,7 +91,7 @@ class ServeArguments:
 
 @dataclass(frozen=True, slots=True)
 class AssessArguments:
-    """Whom to ask for an assessment of whom."""
+    """The scenario that a green agent is asked to assess."""
 
     scenario: Path = argument(REQUIRED, "Scenario file (TOML) with the agents' addresses and the config.", "SCENARIO")
     output: Path = option(RESULTS_FILE, "Results file to write.", "--output", "-o")

@@ -34,7 +34,7 @@ _CODE: Final = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
 _ROLE: Final = re.compile(r"(.+?)(?: \((.*)\))?", re.DOTALL)
 _TO: Final = "->"
 _HUMAN: Final = "human"
-"""The role of whoever asks the team in Magentic-One."""
+"""The role of the person who asks the team in Magentic-One."""
 
 _END: Final = "TERMINATE"
 """The word by which AG2 ends a chat. It says nothing about the task."""

@@ -97,8 +97,8 @@ class RecordedWork(Record):
     uses: list[RecordedUse]
     """Most calls first."""
     failures: list[RecordedFailure]
-    """Each where it was raised: first that which ended the run, then those that nothing handled, the most frequent
-    first. None of a played trial, whose causes tell what failed."""
+    """Each failure at its origin. The one that ended the run comes first, then those that nothing handled, and the most
+    frequent before the others. Empty for a played trial: its causes tell what failed."""
     failures_omitted: int
     failed: int
     """All failures that nothing handled."""

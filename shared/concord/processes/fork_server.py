@@ -119,7 +119,7 @@ def _tell_ends(children: dict[int, socket.socket]) -> None:
             try:
                 connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
             except OSError:
-                continue  # whoever asked for it has ended
+                continue  # the program that asked for it has ended
 
 
 def _become(connection: socket.socket) -> None:

@@ -103,9 +103,8 @@ async def fork_server(
             context = get_context("fork")
         reader, writer = context.Pipe(duplex=False)
         process = context.Process(target=serve, args=(listener, reader, modules, dict(env), log))
-        await _outside_of_tasks(
-            partial(_start, process, dict(env))
-        )  # which would be the current ones of whatever is forked
+        # A forked process would take the running task for its own.
+        await _outside_of_tasks(partial(_start, process, dict(env)))
         reader.close()
     try:
         yield path

@@ -170,7 +170,7 @@ class _Play:
     async def _turn(self, name: str) -> TurnRecord:
         seat, (now, events) = self.seats[name], self.people.now(name)
         async with self.context.trial_calls.work.piece():
-            pass  # the seats of a round are asked one after the other
+            pass  # gives way to the other work of this assessment
         message = TurnStartMessage(turn_number=self.round, current_time=now, events_processed=events)
         answer = await seat.ask(message, self._limit_s(seat))
         if not isinstance(answer, Answer):
