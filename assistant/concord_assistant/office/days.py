@@ -21,7 +21,7 @@ HOURS: Final = 10
 
 HOUSE_RULES: Final = (
     "House rules: write only to people whom an errand needs. Ask me in the chat if you are unsure. Delete, move and "
-    "add nothing else."
+    "add nothing else. Send at most two chat messages in a turn, and to nobody the same mail again and again."
 )
 
 _SHOWN: Final = {
