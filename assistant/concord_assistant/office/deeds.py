@@ -14,7 +14,14 @@ from concord_assistant.turns.action_log import MAX_TEXT
 Item = Mapping[str, Any]
 
 _RECEIVERS: Final = ("to_addresses", "cc_addresses", "bcc_addresses", "to_numbers")
-_TEXTS: Final = ("subject", "body_text", "body_html", "body", "title", "description", "location", "comment")
+_TEXTS: Final = (
+    *("subject", "body_text", "body_html", "reply_to_address", "body"),
+    *("title", "description", "location", "conference_link", "color", "timezone", "comment"),
+)
+_PARTS: Final = ("attachments", "attendees")
+_ADDRESS: Final = "email"
+"""The field of an attendee who is a receiver."""
+
 _MESSAGES: Final = frozenset({"email.send", "sms.send_message"})
 _INVITATIONS: Final = frozenset({"calendar.create", "calendar.update", "calendar.respond"})
 
@@ -112,12 +119,8 @@ def _texts(data: Item) -> Iterator[str]:
     for name in _TEXTS:
         if isinstance(data.get(name), str):
             yield data[name]
-    for each in data.get("attachments") or ():
-        if isinstance(each, dict):
-            yield from (value for value in each.values() if isinstance(value, str))
-    for each in data.get("attendees") or ():
-        if isinstance(each, dict):
-            yield from (str(each[name]) for name in ("name", "display_name") if each.get(name))
+    for each in (part for name in _PARTS for part in data.get(name) or () if isinstance(part, dict)):
+        yield from (value for name, value in each.items() if isinstance(value, str) and name != _ADDRESS)
     if isinstance(data.get("content"), str):
         yield data["content"]
     elif isinstance(data.get("content"), list):

@@ -10,7 +10,7 @@ from concord_assistant.office.deeds import SentItem, attendees_of, sent_in
 from concord_assistant.office.forms import form_text, is_open, read_form
 from concord_assistant.office.plan import DECIDE, DayPlan, Desk, PlannedReaction
 from concord_assistant.office.values import plain_address
-from concord_assistant.results import ActionLogEntry, UserFault
+from concord_assistant.results import ActionLogEntry
 from concord_environment_client.modalities.chat import CONVERSATION
 
 Item = Mapping[str, Any]
@@ -32,7 +32,6 @@ class PlannedPeople:
         self._reacted: set[str] = set()
         self._resent: dict[str, int] = {}
         self._answered = False
-        self.faults: list[UserFault] = []
 
     def replies(
         self, new: Sequence[ActionLogEntry], window: tuple[datetime, datetime], events: Mapping[str, Item]
